@@ -88,8 +88,7 @@ void add_capture(nb::module_& module) {
       .def(
           "__init__",
           [](StateWriter* self, const std::filesystem::path& path, Index heads, Index kv_heads, Index d_head,
-             bool causal, double score_scale, Index window, const std::vector<Index>& layers, bool projections,
-             bool half, unsigned packing) {
+             bool causal, double score_scale, Index window, bool projections, bool half, unsigned packing) {
             BlockSpec block;
             block.heads = heads;
             block.kv_heads = kv_heads;
@@ -97,11 +96,10 @@ void add_capture(nb::module_& module) {
             block.causal = causal;
             block.score_scale = score_scale;
             block.window = window;
-            new (self) StateWriter(path, block, {layers, !projections, projections, half, packing});
+            new (self) StateWriter(path, block, {projections, half, packing});
           },
           nb::arg("path"), nb::arg("heads"), nb::arg("kv_heads"), nb::arg("d_head"), nb::arg("causal"),
-          nb::arg("score_scale"), nb::arg("window"), nb::arg("layers"), nb::arg("projections"), nb::arg("half"),
-          nb::arg("packing"))
+          nb::arg("score_scale"), nb::arg("window"), nb::arg("projections"), nb::arg("half"), nb::arg("packing"))
       .def(
           "append",
           [](StateWriter& writer, const nb::dict& document) {

@@ -5,7 +5,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "../core/errors/error.h"
-#include "../core/model/recorded_source.h"
+#include "../core/model/source.h"
 #include "../data/arrays/safetensors.h"
 #include "../data/models/model_directory.h"
 #include "../data/sources/named_arrays.h"
@@ -86,7 +86,7 @@ std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const
 }
 
 /// Documents that a function of Python gives, with the states of a model of PyTorch or without.
-class CalledSource : public RecordedSource {
+class CalledSource : public Source {
  public:
   CalledSource(std::vector<Index> lengths, nb::object document, Attributes provenance)
       : lengths_(std::move(lengths)), document_(kept(std::move(document))), provenance_(std::move(provenance)) {}
@@ -167,11 +167,9 @@ void add_inputs(nb::module_& module) {
                                      .special_tokens = get("special_tokens", true),
                                      .allow_unknown = get("allow_unknown", false)};
         if (kind == "states") {
-          StoredStatesOptions options{get("heads", Index{0}),
+          StoredStatesOptions options{{get("dataset", std::string()), {}, given("layer")},
+                                      get("heads", Index{0}),
                                       packing.documents.value_or(0),
-                                      given("layer"),
-                                      get("dataset", std::string()),
-                                      {},
                                       get("apply_norm", false),
                                       get("any_states", false)};
           if (const std::string axes = get("axes", std::string()); !axes.empty())

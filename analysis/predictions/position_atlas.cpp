@@ -152,7 +152,7 @@ PredictedStatus status_of(const PositionAtlas& atlas, Index row) {
 /// What layers see, where there are words; without them positions as the embedding gives them.
 std::unique_ptr<EmbeddingMeans> means_of(const Stack& stack, const PositionAtlas& atlas, int threads) {
   if (stack.embedding.words.empty()) return nullptr;
-  return std::make_unique<EmbeddingMeans>(stack, atlas.options.words, atlas.length, threads);
+  return std::make_unique<EmbeddingMeans>(stack, atlas.length, threads);
 }
 
 /// scale tr(W_Q^T C W_K); 0 without words.

@@ -6,9 +6,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
-#include "../../core/model/head_weights.h"
 #include "../../core/model/model.h"
-#include "../../core/model/random_documents.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/analysis.h"
@@ -81,7 +79,6 @@ struct PositionAtlasOptions {
   std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
   Index length = 0;           ///< T, the first so many positions; 0: those that were trained (layer_positions.h)
   Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
-  WordChances words;          ///< words to average positions over; without ids: all words equally
   PositionNullOptions null;
   double least_times = 2;  ///< a prediction's weight is at least so many times chance: below it attention, being nearly
                            ///< the same everywhere, need not land there
@@ -129,7 +126,7 @@ struct PositionAtlas {
 ///
 /// Layers whose projections a partial checkpoint lacks are left out, and those that were not asked for.
 /// @returns an atlas whose `undefined` says why, where the model has no position table
-/// @throws ShapeError if the table has fewer positions than asked for; ShapeError, NumericError as EmbeddingMeans of words
+/// @throws ShapeError if the table has fewer positions than asked for, or EmbeddingMeans has no words
 PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options = {});
 
 /// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.

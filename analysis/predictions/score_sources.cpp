@@ -15,7 +15,7 @@
 #include "../../core/fields/strongest_heads.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/recorded_source.h"
+#include "../../core/model/source.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
 #include "../pass/document_sum.h"
@@ -566,7 +566,7 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
   if (work.all < 2)
     throw ShapeError("score_sources: one document; the mean query of a place needs another one at least");
   std::vector<Document> documents;
-  for (const Index i : spread(numbers, work.all, options.documents)) documents.push_back(ids_alone(source, i));
+  for (const Index i : spread(numbers, work.all, options.documents)) documents.push_back(source.ids_alone(i));
   work.stretch = stretch_of(site, options, documents);
   work.sums = sums_of(halves, work.stretch);
   work.chosen.resize(site.grid.layers.size());
@@ -657,7 +657,7 @@ class ScoreSourcesAnalysis : public Analysis {
 /// Null for stored states, whose sources are unknown, and for a single document.
 std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   if (input.source == nullptr) return nullptr;
-  if (!input.first.stored.empty() && !ids_alone(*input.source, 0).stored.empty()) return nullptr;
+  if (!input.first.stored.empty() && !input.source->ids_alone(0).stored.empty()) return nullptr;
   if (input.site.length < 3 || input.site.documents < 2) return nullptr;
   return std::make_unique<ScoreSourcesAnalysis>(input);
 }

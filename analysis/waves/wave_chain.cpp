@@ -8,7 +8,7 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
-#include "../../core/model/head_weights.h"
+#include "../../core/model/model.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/process/threads.h"
 

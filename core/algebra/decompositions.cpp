@@ -16,18 +16,8 @@
 
 namespace headwave {
 
-namespace {
-
-using SymmetricSolver = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
-
-}  // namespace
-
-Vector symmetric_eigenvalues(const Eigen::MatrixXd& a) {
-  return SymmetricSolver(a, Eigen::EigenvaluesOnly).eigenvalues();
-}
-
 Eigen::MatrixXd symmetric_eigenvectors(const Eigen::MatrixXd& a) {
-  return SymmetricSolver(a).eigenvectors();
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a).eigenvectors();
 }
 
 ThinQr thin_qr(const Matrix& a) {

@@ -126,11 +126,6 @@ struct RotaryOptions {
   double attention_factor = 1;  ///< yarn, longrope: multiplies queries and keys
   std::vector<double> short_factors = {}, long_factors = {};  ///< longrope: (r/2) up to M tokens, and beyond
   double share = 1;  ///< proportional: of the pairs, the fastest, that turn; the others stand still
-
-  /// Whether texts of some lengths have other frequencies than texts of others.
-  [[nodiscard]] bool follows_length() const {
-    return scaling == RotaryScaling::dynamic || (scaling == RotaryScaling::longrope && short_factors != long_factors);
-  }
 };
 
 /// The two channels x_a, x_b of a head that turn together as pair m.

@@ -69,9 +69,8 @@ using Tile64 = TileOf<double>;  ///< attention in double: worked examples and or
 struct LayerInput {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
-  MatrixView32 states;                 ///< (T, d_model)
-  bool pre_norm = false;               ///< true: the output of this layer's first norm; false: of the block before
-  const Document* document = nullptr;  ///< may be null
+  MatrixView32 states;                        ///< (T, d_model)
+  const Document* document = nullptr;         ///< may be null
   const AttentionWeights* weights = nullptr;  ///< what projects them; null: not known
 };
 

@@ -57,8 +57,6 @@ void require_in_memory(const Stack& stack);
 /// @throws ShapeError naming the head that the stack does not have
 void require_head(const Stack& stack, const HeadName& head);
 
-class RotaryTerm;
-
 /// Interventions: part of what a head reads is taken away or changed, to see what it depends on. Each
 /// function returns another model, which shares all unchanged weights with the first, so that every analysis
 /// can run on it.

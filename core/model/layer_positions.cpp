@@ -164,26 +164,12 @@ namespace {
 constexpr Index words_at_a_time = 2048;
 constexpr Index slab = 64;  ///< positions at a time
 
-WordChances all_words(Index count) {
-  std::vector<std::int32_t> ids(static_cast<std::size_t>(count));
-  std::iota(ids.begin(), ids.end(), 0);
-  return even_words(std::move(ids));
-}
-
-void require_words(const Stack& stack, const WordChances& words, Index length) {
+void require_words(const Stack& stack, Index length) {
   const Index rows = stack.embedding.words.rows(), positions = stack.embedding.positions.rows();
   if (rows == 0 || length < 1 || length > positions)
     throw ShapeError(
         fmt::format("EmbeddingMeans: {} words and {} of {} positions; expected words, and positions there are", rows,
                     length, positions));
-  if (static_cast<Index>(words.ids.size()) != words.chance.size())
-    throw ShapeError(fmt::format("EmbeddingMeans: {} words with {} chances; expected one for each", words.ids.size(),
-                                 words.chance.size()));
-  for (const std::int32_t id : words.ids)
-    if (id < 0 || id >= rows)
-      throw ShapeError(fmt::format("EmbeddingMeans: a word {}; the model has {}, 0 to {}", id, rows, rows - 1));
-  if (const double sum = words.chance.sum(); !words.ids.empty() && !(sum > 0 && std::isfinite(sum)))
-    throw NumericError(fmt::format("EmbeddingMeans: chances sum to {}; expected a number above 0", sum));
 }
 
 /// (d_in, d_out) in double.
@@ -200,23 +186,19 @@ void scale_and_shift(Matrix& rows, const Norm& norm) {
 
 }  // namespace
 
-EmbeddingMeans::EmbeddingMeans(const Stack& stack, WordChances words, Index length, int threads)
+EmbeddingMeans::EmbeddingMeans(const Stack& stack, Index length, int threads)
     : stack_(stack),
-      words_(std::move(words)),
+      count_(stack.embedding.words.rows()),
       length_(length),
       threads_(threads),
       ones_(Vector32::Ones(stack.embedding.words.cols())) {
-  require_words(stack, words_, length);
-  if (words_.ids.empty()) words_ = all_words(stack.embedding.words.rows());
-  words_.chance /= words_.chance.sum();
+  require_words(stack, length);
 }
 
-/// scale word + token type 0 of consecutive words among those that are drawn.
+/// scale word + token type 0 of consecutive words.
 Matrix32 EmbeddingMeans::words(Index first, Index count) const {
   const Embedding& embedding = stack_.embedding;
-  Matrix32 rows(count, embedding.words.cols());
-  for (Index w = 0; w < count; ++w)
-    embedding.words.copy_row(words_.ids[static_cast<std::size_t>(first + w)], rows.row(w).data());
+  Matrix32 rows = embedding.words.copied(first, count);
   if (embedding.word_scale != 1.0F) rows *= embedding.word_scale;
   if (!embedding.token_types.empty()) rows.rowwise() += embedding.token_types.row(0);
   return rows;
@@ -224,7 +206,8 @@ Matrix32 EmbeddingMeans::words(Index first, Index count) const {
 
 /// Equation (3).
 Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
-  const Index d = stack_.embedding.words.cols(), count = words_.chance.size();
+  const Index d = stack_.embedding.words.cols();
+  const double chance = 1 / static_cast<double>(count_);
   const bool centred = !norm.empty() && norm.kind == NormKind::layer;
   Matrix result(length_, d);
   parallel_for((length_ + slab - 1) / slab, threads_, [&](Index s) {
@@ -234,8 +217,8 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
     const Vector p_square = p.cast<double>().rowwise().squaredNorm();
     Vector alone = Vector::Zero(rows);
     Matrix with_words = Matrix::Zero(rows, d);
-    for (Index first = 0; first < count; first += words_at_a_time) {
-      const Index here = std::min(words_at_a_time, count - first);
+    for (Index first = 0; first < count_; first += words_at_a_time) {
+      const Index here = std::min(words_at_a_time, count_ - first);
       Matrix32 u = words(first, here);
       if (centred) u.colwise() -= u.rowwise().mean().eval();
       const Vector u_square = u.cast<double>().rowwise().squaredNorm();
@@ -247,7 +230,7 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
           const double sigma =
               norm.empty() ? 1.0
                            : std::sqrt(std::max(0.0, square) / static_cast<double>(d) + static_cast<double>(norm.eps));
-          share(n, w) = words_.chance[first + w] / sigma;
+          share(n, w) = chance / sigma;
         }
       alone += share.rowwise().sum();
       with_words += product(share.cast<float>(), u).cast<double>();
@@ -258,15 +241,21 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
   return result;
 }
 
+/// What some words add to a mean over all.
+Eigen::RowVectorXd EmbeddingMeans::share_of(const Matrix32& rows) const {
+  const Vector chance = Vector::Constant(rows.rows(), 1 / static_cast<double>(count_));
+  return product(chance.transpose(), rows.cast<double>());
+}
+
 Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
-  const Index count = words_.chance.size();
   Matrix result = Matrix::Zero(length_, stack_.embedding.words.cols());
   parallel_for(length_, threads_, [&](Index n) {
-    for (Index first = 0; first < count; first += words_at_a_time) {
-      Matrix32 x = words(first, std::min(words_at_a_time, count - first)).rowwise() + stack_.embedding.positions.row(n);
+    for (Index first = 0; first < count_; first += words_at_a_time) {
+      Matrix32 x =
+          words(first, std::min(words_at_a_time, count_ - first)).rowwise() + stack_.embedding.positions.row(n);
       normalise(x, stack_.embedding.norm);
       normalise(x, own);
-      result.row(n) += product(words_.chance.segment(first, x.rows()).transpose(), x.cast<double>());
+      result.row(n) += share_of(x);
     }
   });
   return result;
@@ -274,31 +263,26 @@ Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
 
 /// Equation (2): the mean first, then what is left of every word.
 Matrix EmbeddingMeans::covariance(const Norm& own) const {
-  const Index d = stack_.embedding.words.cols(), count = words_.chance.size();
+  const Index d = stack_.embedding.words.cols();
   const MatrixView32& table = stack_.embedding.positions;
   const Index trained = std::max(length_, trained_rows(table).trained);
   const Eigen::RowVectorXf middle = table.topRows(trained).cast<double>().colwise().mean().cast<float>();
   const auto seen = [&](Index first) {
-    Matrix32 x = words(first, std::min(words_at_a_time, count - first)).rowwise() + middle;
+    Matrix32 x = words(first, std::min(words_at_a_time, count_ - first)).rowwise() + middle;
     normalise(x, stack_.embedding.norm);
     normalise(x, own);
     return x;
   };
   Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(d);
-  for (Index first = 0; first < count; first += words_at_a_time) {
-    const Matrix32 x = seen(first);
-    mean += product(words_.chance.segment(first, x.rows()).transpose(), x.cast<double>());
-  }
+  for (Index first = 0; first < count_; first += words_at_a_time) mean += share_of(seen(first));
   Matrix covariance = Matrix::Zero(d, d);
-  parallel_in_order((count + words_at_a_time - 1) / words_at_a_time, threads_, [&](Index b) -> std::function<void()> {
+  parallel_in_order((count_ + words_at_a_time - 1) / words_at_a_time, threads_, [&](Index b) -> std::function<void()> {
     Matrix32 x = seen(b * words_at_a_time);
     x.rowwise() -= mean.cast<float>();
-    const Vector32 chance =
-        (words_.chance.segment(b * words_at_a_time, x.rows()) * static_cast<double>(count)).cast<float>();
-    const Matrix32 part = product(x.transpose(), chance.asDiagonal() * x);
+    const Matrix32 part = product(x.transpose(), x);
     return [&covariance, part] { covariance += part.cast<double>(); };
   });
-  return covariance / static_cast<double>(count);
+  return covariance / static_cast<double>(count_);
 }
 
 const EmbeddingMeans::Means& EmbeddingMeans::means(const Norm& own) {
@@ -314,8 +298,7 @@ const EmbeddingMeans::Means& EmbeddingMeans::means(const Norm& own) {
 }
 
 Norm EmbeddingMeans::own_norm(Index layer) const {
-  if (layer < 0 || layer >= stack_.layers())
-    throw ShapeError(fmt::format("EmbeddingMeans: there is no layer {} among {}", layer, stack_.layers()));
+  require_layer(stack_, layer);
   if (stack_.block.norm_place == NormPlace::post) return {};
   const Norm& own = stack_.blocks[static_cast<std::size_t>(layer)].self_norm;
   if (!own.empty() && !stack_.embedding.projection.empty())

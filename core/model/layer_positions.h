@@ -5,7 +5,6 @@
 
 #include "../numbers/matrix.h"
 #include "model.h"
-#include "random_documents.h"
 
 namespace headwave {
 
@@ -80,11 +79,11 @@ Matrix position_rows(const Stack& stack, Index length);
 ///
 /// where norm is what stands between the sum of embeddings and the layer's projections: the norm of the
 /// embeddings if there is one, then, in pre-norm models, the layer's own first norm. A norm divides by the length of what it gets, so (1) is not what
-/// positions would be beside the mean word. Expectations are over all words, by their chances. With centred
+/// positions would be beside the mean word. Expectations are over all words equally. With centred
 /// word u and position p, one norm is z = (u + p) / sigma with sigma^2 = (|u|^2 + |p|^2 + 2 u.p) / d + eps,
 /// so that (1) is
 ///
-///     sum_w c_w (u_w + p_n) / sigma_wn :  two products of (T, V) and (V, d), no norm word by word  (3)
+///     1/V sum_w (u_w + p_n) / sigma_wn :  two products of (T, V) and (V, d), no norm word by word  (3)
 ///
 /// Where embeddings are projected to the model's width both are projected after that.
 ///
@@ -95,12 +94,10 @@ Matrix position_rows(const Stack& stack, Index length);
 class EmbeddingMeans {
  public:
   /// @param stack    must outlive the means
-  /// @param words    without ids: every word of the model alike
   /// @param length   T, the first so many positions
   /// @param threads  change no digit
-  /// @throws ShapeError if there are no words or fewer positions, an id is not the model's, or there is not
-  ///         one chance for each; NumericError if chances do not sum to a positive number
-  EmbeddingMeans(const Stack& stack, WordChances words, Index length, int threads = 1);
+  /// @throws ShapeError if there are no words or fewer positions
+  EmbeddingMeans(const Stack& stack, Index length, int threads = 1);
 
   /// (1). @returns (T, d_model)
   /// @throws ShapeError if there is no such layer, or embeddings are projected and then normalised by it
@@ -117,12 +114,13 @@ class EmbeddingMeans {
   [[nodiscard]] Norm own_norm(Index layer) const;
   const Means& means(const Norm& own);
   [[nodiscard]] Matrix32 words(Index first, Index count) const;
+  [[nodiscard]] Eigen::RowVectorXd share_of(const Matrix32& rows) const;
   [[nodiscard]] Matrix by_one_norm(const Norm& norm) const;
   [[nodiscard]] Matrix one_by_one(const Norm& own) const;
   [[nodiscard]] Matrix covariance(const Norm& own) const;
 
   const Stack& stack_;
-  WordChances words_;  ///< chances sum to 1
+  Index count_;  ///< of words
   Index length_;
   int threads_;
   Vector32 ones_;

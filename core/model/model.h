@@ -14,8 +14,6 @@
 
 namespace headwave {
 
-class RotaryTerm;
-
 /// More layers than any model has: descriptions with more are refused.
 constexpr Index most_layers = 1024;
 
@@ -93,8 +91,7 @@ struct Model {
   std::string family;                   ///< "bert", "gpt2", "llama", ...
   Stack stack;                          ///< the encoder, or the decoder of a decoder-only model
   std::optional<Stack> decoder;         ///< of an encoder-decoder
-  Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
-  Index longest_target = 0;             ///< the same of an encoder-decoder's target
+  Index longest = 0;                    ///< longest document, or target, the positions allow, in tokens; 0: any
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
   /// Gives the memory of weights that lie in a file back to the system; they are read again when somebody looks at them.
   /// Null: there is nothing to give.
@@ -107,5 +104,23 @@ struct Model {
   /// The stack that has a kind of attention.
   [[nodiscard]] const Stack& stack_of(AttentionKind kind) const;
 };
+
+/// One head's query and key projections in double, as they act on row vectors: q = x query + query_bias.
+struct HeadWeights {
+  Matrix query;       ///< (d_model, d_head)
+  Matrix key;         ///< (d_model, d_head), of the key head that this query head reads
+  Vector query_bias;  ///< (d_head); zero where the model has none
+};
+
+/// Cuts a head out of a layer's projections.
+/// @param head  query head; where key heads are shared (grouped-query attention: GQA, MQA) it reads key head
+///              floor(head / (heads / kv_heads))
+/// @returns what projects; norms of queries and keys are left out: not_bilinear() says where there are any
+/// @throws ShapeError if there is no such head
+HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);
+
+/// Why scores are not scale x_i W_Q W_K^T x_j^T plus a position term: queries or keys are normalised, or projected from
+/// compressed states, they are compared with relative positions, or scores are capped. Empty: they are.
+std::string not_bilinear(const Stack& stack);
 
 }  // namespace headwave

@@ -107,8 +107,7 @@ class StackPass {
   /// @param weights  what projects the states; null: not known
   void show_input(Index layer, AttentionKind kind, MatrixView32 states,
                   const AttentionWeights* weights = nullptr) const {
-    for (Probe* probe : probes_)
-      probe->see(LayerInput{layer, kind, states, spec_.norm_place == NormPlace::pre, &document_, weights});
+    for (Probe* probe : probes_) probe->see(LayerInput{layer, kind, states, &document_, weights});
   }
 
   [[nodiscard]] AttentionKind self_kind() const { return spec_.causal ? AttentionKind::causal : AttentionKind::self; }
@@ -225,7 +224,7 @@ void require_sequences(const Model& model, const Document& document) {
                                  model.decoder ? "an encoder-decoder needs a target beside the source; give pairs"
                                                : "there is a target, but the model has no decoder to read it"));
   require_length(model.longest, document, document);
-  if (model.decoder) require_length(model.longest_target, document.target, document);
+  if (model.decoder) require_length(model.longest, document.target, document);
 }
 
 /// Documents side by side through a stack.

@@ -24,7 +24,7 @@ struct PassOptions {
 /// own norm in pre-norm models.
 ///
 /// Source: Vaswani et al. 2017, section 3; Devlin et al. 2019; Radford et al. 2019; Touvron et al. 2023.
-/// @param document  T tokens, T <= model.longest, its target model.longest_target
+/// @param document  T tokens, T <= model.longest, as its target
 /// @returns (T, d_model) the output of the last block, after the final norm where there is one, if asked for;
 ///          of the decoder in an encoder-decoder; otherwise empty
 /// @throws ShapeError if the document is longer than the model's positions or fixed keys, an id lies outside

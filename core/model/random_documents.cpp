@@ -16,16 +16,8 @@ namespace {
 class WordUrn {
  public:
   explicit WordUrn(WordChances words) : ids_(std::move(words.ids)) {
-    if (static_cast<Index>(ids_.size()) != words.chance.size())
-      throw ShapeError(fmt::format("random_words: {} words with {} chances; expected one for each", ids_.size(),
-                                   words.chance.size()));
     double sum = 0;
-    for (const double chance : words.chance) {
-      if (!std::isfinite(chance) || chance < 0)
-        throw NumericError(fmt::format("random_words: a chance of {}; expected numbers of at least 0", chance));
-      sums_.push_back(sum += chance);
-    }
-    if (!ids_.empty() && sum <= 0) throw NumericError("random_words: all chances are 0; expected one word above 0");
+    for (const double chance : words.chance) sums_.push_back(sum += chance);
   }
 
   [[nodiscard]] bool empty() const { return ids_.empty(); }
@@ -84,11 +76,6 @@ class RandomWords : public Source {
 };
 
 }  // namespace
-
-WordChances even_words(std::vector<std::int32_t> ids) {
-  const auto count = static_cast<Index>(ids.size());
-  return {std::move(ids), Vector::Ones(count)};
-}
 
 WordChances ranked_words(std::vector<std::int32_t> ids) {
   const auto count = static_cast<Index>(ids.size());

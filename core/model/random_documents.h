@@ -14,9 +14,6 @@ struct WordChances {
   Vector chance;  ///< (ids)  not negative, in any one unit: only ratios count
 };
 
-/// Equally likely words.
-WordChances even_words(std::vector<std::int32_t> ids);
-
 /// Words by Zipf's law, for a vocabulary that is sorted by frequency:
 ///
 ///     p(word) ~ 1 / rank,  rank 1 the first of the ids                                          (1)
@@ -41,8 +38,7 @@ struct RandomWordsOptions {
 /// @param words   that are drawn, each independently of all others
 /// @param target  likewise for the sequence that a decoder reads, of the same length; without ids there is
 ///         none
-/// @throws ShapeError if there are no words, not one chance for each, no room between what stands around
-///         them, or no document; NumericError if a chance is negative or not finite, or all are 0
+/// @throws ShapeError if there are no words, no room between what stands around them, or no document
 std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions& options = {},
                                      WordChances target = {});
 

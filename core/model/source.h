@@ -44,6 +44,10 @@ class Source {
   /// @throws Error if what is stored cannot be read or has the wrong shape
   [[nodiscard]] virtual Document document(Index i) const = 0;
 
+  /// Document i for another pass of the model: its ids alone where these are enough, although it has states of a
+  /// model that ran elsewhere.
+  [[nodiscard]] virtual Document ids_alone(Index i) const { return document(i); }
+
   /// T of document i, without making the document. With a target, T of the longer sequence.
   [[nodiscard]] virtual Index length(Index i) const = 0;
 

@@ -135,15 +135,6 @@ Matrix real_columns(const MatrixC& half, Index length) {
   return columns;
 }
 
-MatrixC dft(const MatrixC& columns) {
-  check_size("dft", columns.rows(), columns.cols());
-  if (!are_finite(columns))
-    throw NumericError("dft: an entry is not finite; check the values before transforming them");
-  MatrixC spectrum = columns;  // transformed in place
-  if (columns.cols() > 0) library().complex_columns(spectrum);
-  return spectrum;
-}
-
 std::string fft_library() {
   return library().name();
 }

@@ -70,17 +70,6 @@ Matrix amplitude_spectrum(MatrixView columns, const SpectrumOptions& options = {
 /// @throws ShapeError if `half` does not have floor(T/2) + 1 rows; NumericError if an entry is not finite
 Matrix real_columns(const MatrixC& half, Index length);
 
-/// Two-sided discrete Fourier transform of each complex column: equation (1) with w = 1 for f = 0 .. T - 1, not
-/// normalised.
-///
-/// Row f > T/2 is the negative frequency f - T. The sign of a complex signal's frequency has a meaning: do not fold the
-/// two halves.
-///
-/// @param columns  (T, columns)  one complex sequence per column, T >= 1
-/// @returns (T, columns)
-/// @throws ShapeError if there are no rows; NumericError if an entry is not finite
-MatrixC dft(const MatrixC& columns);
-
 /// Name and version of the library that computes the transforms: "FFTW 3.3.10", "FFT of Eigen 3.4.0".
 std::string fft_library();
 

@@ -47,20 +47,10 @@ class EigenTransform {
 
   [[nodiscard]] Index length() const { return length_; }
 
-  void forward(const std::complex<double>* from, std::complex<double>* to) {
-    if (length_ == 1)
-      *to = *from;
-    else if (by_chirp_)
-      convolve(from, to);
-    else
-      fft_.fwd(to, from, length_);
-  }
-
   void real_to_half(const double* from, std::complex<double>* to) {
     if (length_ > 1 && !by_chirp_) return fft_.fwd(to, from, length_);
     sequence_ = Eigen::Map<const Vector>(from, length_).cast<std::complex<double>>();
-    transformed_.resize(length_);
-    forward(sequence_.data(), transformed_.data());
+    transform_sequence();
     std::copy_n(transformed_.data(), length_ / 2 + 1, to);
   }
 
@@ -72,8 +62,7 @@ class EigenTransform {
       sequence_[f] = std::conj(from[f]);
       if (f > 0) sequence_[length_ - f] = from[f];
     }
-    transformed_.resize(length_);
-    forward(sequence_.data(), transformed_.data());
+    transform_sequence();
     Eigen::Map<Vector>(to, length_) = transformed_.real();
   }
 
@@ -97,15 +86,17 @@ class EigenTransform {
     spectrum_.resize(padded);
   }
 
-  /// Equation (1) of eigen_fft_library().
-  void convolve(const std::complex<double>* from, std::complex<double>* to) {
+  /// Equation (1) of eigen_fft_library(); a sequence of one is its own transform.
+  void transform_sequence() {
+    transformed_ = sequence_;
+    if (length_ == 1) return;
     const Index padded = kernel_.size();
-    product_.head(length_) = Eigen::Map<const ComplexVector>(from, length_).cwiseProduct(chirp_);
+    product_.head(length_) = sequence_.cwiseProduct(chirp_);
     product_.tail(padded - length_).setZero();
     fft_.fwd(spectrum_.data(), product_.data(), padded);
     spectrum_ = spectrum_.cwiseProduct(kernel_);
     fft_.inv(product_.data(), spectrum_.data(), padded);
-    Eigen::Map<ComplexVector>(to, length_) = product_.head(length_).cwiseProduct(chirp_);
+    transformed_ = product_.head(length_).cwiseProduct(chirp_);
   }
 
   Index length_;
@@ -132,14 +123,6 @@ void eigen_half_to_real(MatrixC& half, Matrix& sequences) {
   for (Index s = 0; s < sequences.rows(); ++s) transform.half_to_real(half.row(s).data(), sequences.row(s).data());
 }
 
-void eigen_complex_columns(MatrixC& columns) {
-  EigenTransform& transform = eigen_transform(columns.rows());
-  const MatrixC sequences = columns.transpose();
-  MatrixC spectra(sequences.rows(), sequences.cols());
-  for (Index s = 0; s < sequences.rows(); ++s) transform.forward(sequences.row(s).data(), spectra.row(s).data());
-  columns = spectra.transpose();
-}
-
 std::string eigen_fft_name() {
   return fmt::format("FFT of Eigen {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
 }
@@ -147,8 +130,7 @@ std::string eigen_fft_name() {
 }  // namespace
 
 const FftLibrary& eigen_fft_library() {
-  static constexpr FftLibrary library{&eigen_fft_name, &eigen_real_to_half, &eigen_half_to_real,
-                                      &eigen_complex_columns};
+  static constexpr FftLibrary library{&eigen_fft_name, &eigen_real_to_half, &eigen_half_to_real};
   return library;
 }
 

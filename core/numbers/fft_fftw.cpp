@@ -33,7 +33,7 @@ fftw_complex* fftw_pointer(MatrixC& matrix) {
   return reinterpret_cast<fftw_complex*>(matrix.data());  // NOLINT: the two layouts are the same by FFTW's contract
 }
 
-enum class Transform { real_to_half, half_to_real, complex_in_place };
+enum class Transform { real_to_half, half_to_real };
 
 // Cached plans by shape: a job transforms columns of the same few shapes again and again. A plan serves all arrays with
 // the alignment it was made for, which all Eigen arrays have. Plans are estimated, never measured, so the digits repeat.
@@ -82,15 +82,6 @@ void fftw_half_to_real(MatrixC& half, Matrix& sequences) {
   fftw_execute_dft_c2r(plan.get(), fftw_pointer(half), sequences.data());
 }
 
-void fftw_complex_columns(MatrixC& columns) {
-  const int length = static_cast<int>(columns.rows()), width = static_cast<int>(columns.cols());
-  const Plan plan = Plans::all().of(Transform::complex_in_place, length, width, [&] {
-    return fftw_plan_many_dft(1, &length, width, fftw_pointer(columns), nullptr, width, 1, fftw_pointer(columns),
-                              nullptr, width, 1, FFTW_FORWARD, FFTW_ESTIMATE);
-  });
-  fftw_execute_dft(plan.get(), fftw_pointer(columns), fftw_pointer(columns));
-}
-
 std::string fftw_name() {
   // "fftw-3.3.10-sse2-avx": the part after the second dash tells how it was built.
   const std::string version = fftw_version;
@@ -102,7 +93,7 @@ std::string fftw_name() {
 }  // namespace
 
 const FftLibrary* fftw_library() {
-  static constexpr FftLibrary library{&fftw_name, &fftw_real_to_half, &fftw_half_to_real, &fftw_complex_columns};
+  static constexpr FftLibrary library{&fftw_name, &fftw_real_to_half, &fftw_half_to_real};
   return &library;
 }
 

@@ -23,9 +23,6 @@ struct FftLibrary {
   /// @param half       (sequences, floor(T/2) + 1)  its values are lost
   /// @param sequences  (sequences, T)  T >= 1
   void (*half_to_real)(MatrixC& half, Matrix& sequences);
-  /// columns[f, c] = sum_n columns[n, c] e^{-2 pi i f n / T}, in place.
-  /// @param columns  (T, columns)  at least one of each
-  void (*complex_columns)(MatrixC& columns);
 };
 
 /// FFTW (GPL); nullptr if the program was built without it (HEADWAVE_FFT=Eigen).

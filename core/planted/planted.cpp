@@ -55,11 +55,6 @@ struct Ground {
   [[nodiscard]] double word_length() const { return word_norm * std::sqrt(static_cast<double>(waves.rows()) / power); }
 };
 
-struct HeadWeights {
-  Matrix query, key;  ///< (d_model, d_head)
-  Vector query_bias;  ///< (d_head)
-};
-
 /// Equation (1): wave m read with the same gain on both sides, turned by -w_m t* on the key's.
 void plant_wave(const PlantedHead& head, const Ground& ground, HeadWeights& weights) {
   for (Index m = 0; m < static_cast<Index>(head.amplitudes.size()); ++m) {

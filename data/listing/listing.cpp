@@ -170,8 +170,7 @@ void add_model(Listing& listing, const ModelPlace& place) {
                                      {"d_model", stack.d_model},
                                      {"d_feed_forward", stack.d_feed_forward},
                                      {"vocabulary", stack.vocabulary},
-                                     {"positions", check.map.longest},
-                                     {"decoder_positions", check.map.longest_target}})
+                                     {"positions", check.map.longest}})
     if (number > 0) listing.facts[name] = static_cast<std::int64_t>(number);
   listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
   listing.facts["attention"] = std::string(check.map.decoder    ? "self, causal, cross"

@@ -136,7 +136,6 @@ double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
 /// A factor for each pair of channels. Queries and keys are multiplied by sqrt(1 + ln s / ln M), s times longer
 /// than M, where nothing else is said.
 void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
-  rotary.scaling = RotaryScaling::longrope;
   rotary.short_factors = scaling.numbers("short_factor");
   rotary.long_factors = scaling.numbers("long_factor");
   for (const auto* factors : {&rotary.short_factors, &rotary.long_factors}) {
@@ -157,30 +156,32 @@ void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const Model
 /// A share of all pairs turns: `channels` are the head's, not that share.
 void set_proportional(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
   constexpr const char* key = "partial_rotary_factor";
-  rotary.scaling = RotaryScaling::proportional;
   rotary.factor = scaling.positive_or("factor", 1);
   rotary.share = scaling.has(key) ? scaling.positive(key) : config.positive_or(key, 1);
 }
 
+constexpr std::pair<std::string_view, RotaryScaling> rope_types[]{
+    // NOLINT(modernize-avoid-c-arrays): its length is its own
+    {"linear", RotaryScaling::linear},
+    {"dynamic", RotaryScaling::dynamic},
+    {"llama3", RotaryScaling::llama3},
+    {"yarn", RotaryScaling::yarn},
+    {"longrope", RotaryScaling::longrope},
+    {"su", RotaryScaling::longrope},  // what the first of its models called it
+    {"proportional", RotaryScaling::proportional}};
+
 void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
   const std::string type = rope_type(scaling);
   if (type == "default" || (type.empty() && !scaling.has("factor"))) return;
-  if (type == "linear")
-    rotary.scaling = RotaryScaling::linear;
-  else if (type == "dynamic")
-    rotary.scaling = RotaryScaling::dynamic;
-  else if (type == "llama3")
-    rotary.scaling = RotaryScaling::llama3;
-  else if (type == "yarn")
-    rotary.scaling = RotaryScaling::yarn;
-  else if (type == "longrope" || type == "su")  // what the first of its models called it
-    return set_longrope(rotary, scaling, config);
-  else if (type == "proportional")
-    return set_proportional(rotary, scaling, config);
-  else
+  const auto* found =
+      std::ranges::find(rope_types, std::string_view(type), &std::pair<std::string_view, RotaryScaling>::first);
+  if (found == std::end(rope_types))
     scaling.fail(fmt::format(
         "rope type '{}' is not known; expected default, linear, dynamic, llama3, yarn, longrope or proportional",
         printable(type, 60)));
+  rotary.scaling = found->second;
+  if (rotary.scaling == RotaryScaling::longrope) return set_longrope(rotary, scaling, config);
+  if (rotary.scaling == RotaryScaling::proportional) return set_proportional(rotary, scaling, config);
   rotary.factor = scaling.positive("factor");
   if (type == "linear") return;
   if (type == "dynamic") {

@@ -48,34 +48,32 @@ struct ConfigFile {
   ModelConfig config;
 };
 
-/// Says that something is missing before the checkpoint is looked for.
-std::shared_ptr<const Checkpoint> opened_checkpoint(const ModelPlace& place) {
-  if (place.map.empty()) config_beside(place.weights);
-  return std::make_shared<const Checkpoint>(place.weights);
-}
-
-/// What a model is.
+/// What a model is, by its weights.
 struct Described {
-  ModelMap map;
-  bool asks_config = false;         ///< the map follows from config.json too
-  std::vector<std::string> unread;  ///< settings of config.json that may change the numbers and were not asked for
+  std::shared_ptr<const Checkpoint> checkpoint;
+  ModelMap map = {};
+  bool asks_config = false;              ///< the map follows from config.json too
+  std::vector<std::string> unread = {};  ///< settings of config.json that may change the numbers and were not asked for
 };
 
-Described described(const ModelPlace& place, const Checkpoint& checkpoint) {
+Described described(const ModelPlace& place) {
+  if (place.map.empty())
+    config_beside(place.weights);  // which says that it is missing before the weights are looked for
+  Described said{std::make_shared<const Checkpoint>(place.weights)};
   std::optional<ConfigFile> file;
   const auto config = [&]() -> const ModelConfig& {
     if (!file) file.emplace(config_beside(place.weights));
     return file->config;
   };
-  const ModelFacts facts{config, [&](const std::string& name) { return checkpoint.has(name); }};
-  Described said;
+  const ModelFacts facts{config, [&](const std::string& name) { return said.checkpoint->has(name); }};
   said.map = place.map.empty() ? family_map(config(), facts.has) : model_map_of(place.map, facts);
   said.asks_config = file.has_value();
   if (file) said.unread = file->config.unread();
   return said;
 }
 
-WeightOptions weight_options(const ModelPlace& place, const ModelMap& map, const Checkpoint& checkpoint) {
+MappedWeights weights_of(const Described& said, const ModelPlace& place) {
+  const ModelMap& map = said.map;
   if (place.layers > 0 && map.decoder)
     throw ShapeError(
         fmt::format("{}: the first {} layers were asked for, but a {} has a decoder that reads the encoder's end",
@@ -89,10 +87,10 @@ WeightOptions weight_options(const ModelPlace& place, const ModelMap& map, const
   options.layers = place.layers;
   const std::int64_t there = place.memory > 0 ? std::min(place.memory, free_memory()) : free_memory();
   const double share = place.layers > 0 ? static_cast<double>(place.layers) / static_cast<double>(map.stack.layers) : 1;
-  const double bytes = share * sizeof(float) * static_cast<double>(checkpoint.parameters());
+  const double bytes = share * sizeof(float) * static_cast<double>(said.checkpoint->parameters());
   options.by_layer = place.weights_in == WeightsIn::layers ||
                      (place.weights_in == WeightsIn::either && bytes > static_cast<double>(there) / 2);
-  return options;
+  return mapped_weights(map, said.checkpoint, options);
 }
 
 /// @throws FormatError if the checkpoint has not all that the map names
@@ -104,13 +102,11 @@ Model whole_model(MappedWeights mapped, const std::string& called) {
 }  // namespace
 
 ModelMap model_map(const ModelPlace& place) {
-  return described(place, *opened_checkpoint(place)).map;
+  return described(place).map;
 }
 
 Model open_model(const ModelPlace& place) {
-  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
-  const ModelMap map = described(place, *checkpoint).map;
-  return whole_model(mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint)), place.weights.string());
+  return whole_model(weights_of(described(place), place), place.weights.string());
 }
 
 ModelMap model_map(const std::string& config, const std::string& called, const std::vector<std::string>& tensors) {
@@ -127,24 +123,20 @@ Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> ch
 }
 
 PartialModel open_partial_model(const ModelPlace& place) {
-  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
-  const ModelMap map = described(place, *checkpoint).map;
-  MappedWeights mapped = mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint));
+  MappedWeights mapped = weights_of(described(place), place);
   if (mapped.problems.size() > mapped.missing.size()) return {open_model(place), {}};  // which says what is wrong
   return {std::move(mapped.model), std::move(mapped.missing)};
 }
 
 ModelCheck model_check(const ModelPlace& place) {
-  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
-  Described said = described(place, *checkpoint);
+  Described said = described(place);
   // By layer: only shapes are looked at. Otherwise weights in half precision would be converted, all at once.
-  MappedWeights mapped = mapped_weights(said.map, checkpoint, {.check_values = false, .by_layer = true});
+  MappedWeights mapped = mapped_weights(said.map, said.checkpoint, {.check_values = false, .by_layer = true});
   return {std::move(said.map), std::move(mapped.problems), std::move(mapped.unused), std::move(said.unread)};
 }
 
 Matrix32 position_table(const ModelPlace& place) {
-  const std::shared_ptr<const Checkpoint> checkpoint = opened_checkpoint(place);
-  const ModelMap map = described(place, *checkpoint).map;
+  const auto [checkpoint, map, asks, unread] = described(place);
   const PositionMap& positions = map.stack.positions;
   if (positions.kind == PositionKind::sinusoids) {
     const std::string problem = too_many_sinusoids(map.longest, map.stack.d_model);
@@ -221,10 +213,8 @@ Attributes exceeded_lengths(const std::filesystem::path& folder, Index tokens) {
 }
 
 Attributes model_provenance(const ModelPlace& place) {
-  const Checkpoint checkpoint(place.weights);
-  std::vector<fs::path> files = checkpoint.files();
-  const bool asks_config = place.map.empty() || described(place, checkpoint).asks_config;
-  if (asks_config) files.insert(files.begin(), config_beside(place.weights));
+  std::vector<fs::path> files = Checkpoint(place.weights).files();
+  if (place.map.empty() || described(place).asks_config) files.insert(files.begin(), config_beside(place.weights));
   if (!place.map.empty()) files.insert(files.begin(), place.map);
   Attributes said{{"model", place.weights.string()}, {"model_sha256", sha256_list(files)}};
   if (place.layers > 0) said["first_layers"] = static_cast<std::int64_t>(place.layers);

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/attention/position_term.h"
 #include "../../core/model/model.h"
 
 namespace headwave {
+
+/// A name with a text in the place of every mark, such as "{layer}".
+std::string with_mark(std::string name, std::string_view mark, std::string_view text);
 
 /// Names of the tensors of one linear map or one norm; "{layer}" stands for the number of the layer, from 0.
 /// An empty weight: the model has no such part. An empty bias: the part has no bias.
@@ -169,8 +173,7 @@ struct ModelMap {
   std::string reason;  ///< why it was taken for that: "config.json says model_type 'bert'"
   StackMap stack;      ///< the encoder, or the decoder of a decoder-only model
   std::optional<StackMap> decoder;
-  Index longest = 0;                 ///< longest document the positions allow, in tokens; 0: any
-  Index longest_target = 0;          ///< the same of an encoder-decoder's target; 0: as `longest`
+  Index longest = 0;                 ///< longest document, or target, the positions allow, in tokens; 0: any
   std::vector<std::string> ignored;  ///< redundant tensors: masks, position numbers; "*" matches any text
 };
 

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -17,40 +16,8 @@ namespace headwave {
 
 namespace {
 
-/// The words that stand for an option's values in a map file.
-template <class Enum, std::size_t count>
-using Words = std::array<std::pair<const char*, Enum>, count>;
-
-constexpr Words<NormKind, 2> norm_words{{{"layer", NormKind::layer}, {"rms", NormKind::rms}}};
-constexpr Words<NormPlace, 2> norm_place_words{{{"post", NormPlace::post}, {"pre", NormPlace::pre}}};
-constexpr Words<Activation, 4> activation_words{{{"gelu", Activation::gelu},
-                                                 {"gelu_tanh", Activation::gelu_tanh},
-                                                 {"relu", Activation::relu},
-                                                 {"silu", Activation::silu}}};
-constexpr Words<Fusion, 5> fusion_words{{{"none", Fusion::none},
-                                         {"qkv", Fusion::qkv},
-                                         {"kv", Fusion::kv},
-                                         {"qkv_by_head", Fusion::qkv_by_head},
-                                         {"kv_by_head", Fusion::kv_by_head}}};
-constexpr Words<RouterScore, 3> router_score_words{{{"softmax", RouterScore::softmax},
-                                                    {"softmax_of_chosen", RouterScore::softmax_of_chosen},
-                                                    {"sigmoid", RouterScore::sigmoid}}};
-constexpr Words<GroupWorth, 2> group_worth_words{{{"best", GroupWorth::best}, {"best_two", GroupWorth::best_two}}};
-constexpr Words<PositionKind, 7> position_words{{{"none", PositionKind::none},
-                                                 {"table", PositionKind::table},
-                                                 {"sinusoids", PositionKind::sinusoids},
-                                                 {"rotary", PositionKind::rotary},
-                                                 {"linear_bias", PositionKind::linear_bias},
-                                                 {"buckets", PositionKind::buckets},
-                                                 {"disentangled", PositionKind::disentangled}}};
-constexpr Words<SinusoidLayout, 2> sinusoid_words{
-    {{"interleaved", SinusoidLayout::interleaved}, {"concatenated", SinusoidLayout::concatenated}}};
-constexpr Words<RotaryPairing, 2> pairing_words{
-    {{"halves", RotaryPairing::halves}, {"neighbours", RotaryPairing::neighbours}}};
-constexpr Words<HeadNorm, 3> head_norm_words{
-    {{"shared", HeadNorm::shared}, {"own", HeadNorm::own}, {"whole", HeadNorm::whole}}};
-constexpr Words<RotaryScaling, 3> scaling_words{
-    {{"none", RotaryScaling::none}, {"linear", RotaryScaling::linear}, {"dynamic", RotaryScaling::dynamic}}};
+/// The words of fusions, in the order of Fusion.
+constexpr auto fusion_words = {"none", "qkv", "kv", "qkv_by_head", "kv_by_head"};
 
 /// What config.json calls activations, in the words of a map.
 constexpr std::pair<std::string_view, std::string_view> config_activations[]{
@@ -58,9 +25,6 @@ constexpr std::pair<std::string_view, std::string_view> config_activations[]{
     {"gelu", "gelu"},           {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
     {"gelu_fast", "gelu_tanh"}, {"relu", "relu"},          {"silu", "silu"},
     {"swish", "silu"}};
-
-/// A larger size is a typing error.
-constexpr std::int64_t largest_whole = 1 << 26;
 
 /// One table of a map file while it is read: each key by its name, then keys that nobody read are refused. A number or a
 /// switch may be an expression. A value stays as it is if the table does not have its key.
@@ -87,25 +51,19 @@ class MapReader {
   void operator()(std::string_view key, Index& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (const auto text = node->value<std::string>()) {
-      value = expressions_.whole(*text);
-      return;
-    }
-    const auto number = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
-    if (!number || *number < 0 || *number > largest_whole)
-      fail(key, fmt::format("a whole number from 0 to {}", largest_whole));
-    value = static_cast<Index>(*number);
+    const auto text = node->value<std::string>();
+    const std::int64_t number = node->is_integer() ? node->as_integer()->get() : -1;
+    if (!text && (number < 0 || number > largest_size))
+      fail(key, fmt::format("a whole number from 0 to {}", largest_size));
+    value = text ? expressions_.whole(*text) : static_cast<Index>(number);
   }
   void operator()(std::string_view key, double& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (const auto text = node->value<std::string>()) {
-      value = expressions_.positive(*text);
-      return;
-    }
-    const auto number = node->is_number() ? node->value<double>() : std::nullopt;
-    if (!number || !std::isfinite(*number) || *number < 0) fail(key, "a number that is not below 0");
-    value = *number;
+    const auto text = node->value<std::string>();
+    const double number = node->is_number() ? node->value_or(-1.0) : -1;
+    if (!text && !(number >= 0 && std::isfinite(number))) fail(key, "a number that is not below 0");
+    value = text ? expressions_.positive(*text) : number;
   }
   void operator()(std::string_view key, float& value) {
     auto number = static_cast<double>(value);
@@ -145,49 +103,35 @@ class MapReader {
       value.push_back(name->get());
     }
   }
-  /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same
-  /// layers.
+  /// Layers by a rule in config.json's words; of several rules that apply all must find the same layers.
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (const toml::table* rule = node->as_table()) {
-      value = by_rule(key, *rule, count).value_or(std::vector<Index>{});
-      return;
-    }
-    const toml::array* list = node->as_array();
-    if (list == nullptr || list->size() > static_cast<std::size_t>(most_layers)) fail(key, "a list of layers");
-    bool any_rule = false;
-    for (const toml::node& entry : *list) {
-      if (const toml::table* rule = entry.as_table()) {
-        const auto found = by_rule(key, *rule, count);
-        if (found && any_rule && *found != value)
-          expressions_.config().fail(fmt::format("{} names layers {}, but another setting {}; expected the same",
-                                                 rule->get("key")->value_or(std::string()), fmt::join(*found, ", "),
-                                                 fmt::join(value, ", ")));
-        if (found) value = *found;
-        any_rule = true;
-        continue;
-      }
-      const auto* layer = entry.as_integer();
-      if (layer == nullptr) fail(key, "a list of layers");
-      value.push_back(static_cast<Index>(layer->get()));
+    toml::array one;
+    if (node->is_table()) one.push_back(*node->as_table());
+    const toml::array* rules = node->is_array() ? node->as_array() : &one;
+    bool any = false;
+    for (const toml::node& entry : *rules) {
+      const toml::table* rule = entry.as_table();
+      const auto found = by_rule(key, rule != nullptr ? *rule : toml::table(), count);
+      if (found && any && *found != value)
+        expressions_.config().fail(fmt::format("{} names layers {}, but another setting {}; expected the same",
+                                               rule->get("key")->value_or(std::string()), fmt::join(*found, ", "),
+                                               fmt::join(value, ", ")));
+      if (found) value = *found;
+      any = any || found;
     }
   }
-  template <class Enum, std::size_t count>
-  void operator()(std::string_view key, Enum& value, const Words<Enum, count>& words) {
+  /// @param words  in the order of the values that they stand for, from the first on
+  template <class Enum>
+  void operator()(std::string_view key, Enum& value, std::initializer_list<const char*> words) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    std::string known;
     const std::optional<std::string> found =
         node->is_table() ? said_in_config(key, *node->as_table()) : node->value<std::string>();
-    for (const auto& [word, meaning] : words) {
-      if (found == word) {
-        value = meaning;
-        return;
-      }
-      known += (known.empty() ? "" : ", ") + std::string(word);
-    }
-    fail(key, "one of " + known);
+    const auto* word = std::ranges::find_if(words, [&](const char* one) { return found == one; });
+    if (word == words.end()) fail(key, fmt::format("one of {}", fmt::join(words, ", ")));
+    value = static_cast<Enum>(word - words.begin());
   }
   template <class Visit>
   void table(std::string_view key, const Visit& visit) {
@@ -256,8 +200,7 @@ class MapReader {
     }
     const auto list = text("key"), pick = text("pick"), otherwise = text("else");
     if (!list || !pick)
-      fail(key,
-           "a list of layers, { key = \"KEY\", pick = \"WORD\", else = \"EXPRESSION\" } or { where = \"EXPRESSION\" }");
+      fail(key, "{ key = \"KEY\", pick = \"WORD\", else = \"EXPRESSION\" } or { where = \"EXPRESSION\" }");
     const ModelConfig& config = expressions_.config();
     if (count > most_layers) config.fail(fmt::format("it has {} layers; expected at most {}", count, most_layers));
     const bool listed = config.has(*list);
@@ -291,8 +234,8 @@ void read_rotary(MapReader& keys, RotaryOptions& rotary) {
   keys("channels", rotary.channels);
   keys("first_channel", rotary.first);
   keys("base", rotary.base);
-  keys("pairing", rotary.pairing, pairing_words);
-  keys("scaling", rotary.scaling, scaling_words);
+  keys("pairing", rotary.pairing, {"halves", "neighbours"});
+  keys("scaling", rotary.scaling, {"none", "linear", "dynamic"});
   keys("factor", rotary.factor);
   keys("trained", rotary.trained);
 }
@@ -309,7 +252,7 @@ void read_rope(MapReader& keys, RopeKeys& rope) {
 }
 
 void read_positions(MapReader& keys, PositionMap& positions) {
-  keys("kind", positions.kind, position_words);
+  keys("kind", positions.kind, {"none", "table", "sinusoids", "rotary", "linear_bias", "buckets", "disentangled"});
   switch (positions.kind) {
     case PositionKind::table:
       keys("table", positions.table);
@@ -321,7 +264,7 @@ void read_positions(MapReader& keys, PositionMap& positions) {
       keys("farthest", positions.farthest);
       break;
     case PositionKind::sinusoids:
-      keys("layout", positions.sinusoids.layout, sinusoid_words);
+      keys("layout", positions.sinusoids.layout, {"interleaved", "concatenated"});
       keys("base", positions.sinusoids.base);
       keys("first", positions.sinusoids.first);
       keys("last_is_base", positions.sinusoids.last_is_base);
@@ -397,13 +340,13 @@ void read_experts(MapReader& keys, ExpertsMap& experts, RouterSpec& router, Inde
   keys("count", experts.count);
   if (experts.count == 0) return;
   keys("chosen", router.chosen);
-  keys("score", router.score, router_score_words);
+  keys("score", router.score, {"softmax", "softmax_of_chosen", "sigmoid"});
   keys("normalised", router.normalised);
   keys("weighs_input", router.weighs_input);
   keys("scale", router.scale);
   keys("groups", router.groups);
   keys("chosen_groups", router.chosen_groups);
-  keys("worth", router.worth, group_worth_words);
+  keys("worth", router.worth, {"best", "best_two"});
   keys("d_feed_forward", experts.d_feed_forward);
   keys("d_shared", experts.d_shared);
   keys.layers("dense", experts.dense, layers);
@@ -445,16 +388,16 @@ void read_stack(MapReader& keys, StackMap& stack) {
   keys("causal", stack.block.causal);
   keys("window", stack.block.window);
   keys("chunk", stack.block.chunk);
-  keys("norm", stack.norm, norm_words);
+  keys("norm", stack.norm, {"layer", "rms"});
   keys("norm_eps", stack.norm_eps);
   keys("norm_offset", stack.norm_offset);
-  keys("norm_place", stack.block.norm_place, norm_place_words);
+  keys("norm_place", stack.block.norm_place, {"post", "pre"});
   keys("self_norm_from", stack.self_norm_from);
-  keys("head_norm", stack.head_norm, head_norm_words);
+  keys("head_norm", stack.head_norm, {"shared", "own", "whole"});
   keys("unit_head_norm", stack.unit_head_norm);
   keys("residual_scale", stack.block.residual_scale);
   keys("parallel", stack.block.parallel);
-  keys("activation", stack.block.activation, activation_words);
+  keys("activation", stack.block.activation, {"gelu", "gelu_tanh", "relu", "silu"});
   keys("gate_limit", stack.block.gate_clip.limit);
   keys("gate_slope", stack.block.gate_clip.slope);
   keys("in_out", stack.in_out);
@@ -472,46 +415,24 @@ void read_stack(MapReader& keys, StackMap& stack) {
 
 /// @param require  (whether it is good, what is expected)
 template <class Require>
-void require_latent(const StackMap& stack, const Require& require) {
-  const LatentMap& latent = stack.latent;
-  require((stack.self.fusion == Fusion::kv_by_head) == !latent.empty(),
-          "[latent] 'key_rank' and fusion 'kv_by_head' belong together");
-  if (latent.empty()) return;
-  require(!latent.key.empty() && !latent.key_norm.empty() && latent.query.empty() == (latent.query_rank == 0) &&
-              latent.query.empty() == latent.query_norm.empty(),
-          "[latent] needs 'key' and 'key_norm', and with 'query_rank' also 'query' and 'query_norm'");
-  require(stack.block.kv_heads == stack.block.heads && latent.shared_channels < stack.block.d_head,
-          "[latent] needs as many 'kv_heads' as 'heads', and fewer 'shared_channels' than 'd_head'");
-  require(stack.query_norm.empty() && stack.key_norm.empty(),
-          "[latent] and norms of queries and keys exclude each other");
-}
-
-/// @param require  (whether it is good, what is expected)
-template <class Require>
 void require_experts(const StackMap& stack, const Require& require) {
   const ExpertsMap& experts = stack.experts;
   if (experts.count == 0) return;
   const RouterSpec& router = stack.block.router;
   constexpr Index most_experts = Index{1} << 16U;
-  require(experts.count > 0 && experts.count <= most_experts, "[experts] 'count' must be 1 to 65536");
+  require(experts.count <= most_experts, "[experts] 'count' must be at most 65536");
   require(router.groups > 0 && experts.count % router.groups == 0 && router.chosen_groups > 0 &&
               router.chosen_groups <= router.groups,
           "[experts] 'groups' must divide 'count', and 'chosen_groups' be 1 to 'groups'");
   require(router.chosen > 0 && router.chosen <= experts.count / router.groups * router.chosen_groups,
           "[experts] 'chosen' must be at least 1 and at most the experts of 'chosen_groups'");
-  require(!experts.router.empty() && !experts.widen.empty() && !experts.narrow.empty(),
-          "[experts] needs 'router', 'widen' and 'narrow'");
-  require((experts.d_shared > 0) == !experts.shared_widen.empty() &&
-              experts.shared_widen.empty() == experts.shared_narrow.empty() &&
-              (experts.d_shared > 0 || experts.shared_weight.empty()),
-          "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together");
 }
 
 /// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
 /// heads as wide as they divide the model, scores multiplied by 1/sqrt(d_head), rotary channels of a whole
-/// head.
+/// head, or as config.json says where the map does.
 /// @throws FormatError if something cannot be left out, or does not fit the rest
-StackMap completed(StackMap stack, const std::string& place) {
+StackMap completed(StackMap stack, const std::string& place, const MapExpressions& expressions) {
   const auto require = [&](bool good, const char* what) {
     if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
   };
@@ -527,6 +448,12 @@ StackMap completed(StackMap stack, const std::string& place) {
   for (PositionMap* positions : {&stack.positions, &others.positions}) {
     if (positions->kind != PositionKind::rotary) continue;
     RotaryOptions& rotary = positions->rotary;
+    if (const auto rope = std::exchange(positions->rope, std::nullopt)) {
+      const RotaryOptions of_map = rotary;  // which channels turn together config.json does not say
+      rotary = rotary_options(expressions.config(), block.d_head, *rope);
+      rotary.first = of_map.first;
+      rotary.pairing = of_map.pairing;
+    }
     if (rotary.channels == 0) rotary.channels = block.d_head;
     require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
             "'channels' of rotary positions must be even and at most 'd_head'");
@@ -540,26 +467,15 @@ StackMap completed(StackMap stack, const std::string& place) {
                          others.positions.rotary.first == stack.positions.rotary.first &&
                          others.positions.rotary.pairing == stack.positions.rotary.pairing),
           "rotary positions of 'others' must have the stack's 'channels' and 'pairing'");
-  const auto are_ascending = [&](const std::vector<Index>& layers) {
-    return std::ranges::is_sorted(layers, std::less_equal<>()) &&
-           (layers.empty() || (layers.front() >= 0 && layers.back() < stack.layers));
-  };
-  require(are_ascending(others.layers) && are_ascending(stack.experts.dense),
-          "'layers' of 'others' and 'dense' experts must be layers of the stack in ascending order");
-  require(!stack.unit_head_norm || (stack.query_norm.empty() && stack.key_norm.empty()),
-          "'unit_head_norm' and norms of queries and keys exclude each other");
-  require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
-          "'d_embedding' and 'embedding_projection' belong together");
   const bool compared = stack.positions.kind == PositionKind::disentangled;
   const DisentangledMap& disentangled = stack.positions.disentangled;
-  require(compared == (!stack.position_key.empty() || !stack.position_query.empty()),
-          "disentangled positions and 'position_key' or 'position_query' belong together");
   require(!compared || !disentangled.vectors.empty(), "disentangled positions need 'vectors'");
   require(!compared || DisentangledTerm::allows(disentangled.rows),
           "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");
   require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
-  require_latent(stack, require);
+  require(stack.latent.empty() || (block.kv_heads == block.heads && stack.latent.shared_channels < block.d_head),
+          "[latent] needs as many 'kv_heads' as 'heads', and fewer 'shared_channels' than 'd_head'");
   require_experts(stack, require);
   const bool only_experts = stack.experts.count > 0 && stack.experts.dense.empty();
   require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
@@ -568,23 +484,13 @@ StackMap completed(StackMap stack, const std::string& place) {
   return stack;
 }
 
-/// Reads one stack, and its rotary positions from config.json where the map says how.
+/// Reads one stack.
 StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& expressions) {
   StackMap stack;
   stack.block.score_scale = 0;
   keys.table(key, [&](MapReader& inner) { read_stack(inner, stack); });
   if (stack.others.layers.empty()) stack.others = {};
-  BlockSpec& block = stack.block;
-  if (block.d_head == 0 && block.heads > 0 && stack.d_model % block.heads == 0)
-    block.d_head = stack.d_model / block.heads;
-  for (PositionMap* positions : {&stack.positions, &stack.others.positions})
-    if (const auto rope = std::exchange(positions->rope, std::nullopt); rope && block.d_head > 0) {
-      const RotaryOptions of_map = positions->rotary;  // which channels turn together config.json does not say
-      positions->rotary = rotary_options(expressions.config(), block.d_head, *rope);
-      positions->rotary.first = of_map.first;
-      positions->rotary.pairing = of_map.pairing;
-    }
-  return completed(std::move(stack), fmt::format("{}: [{}]", keys.place(), key));
+  return completed(std::move(stack), fmt::format("{}: [{}]", keys.place(), key), expressions);
 }
 
 }  // namespace
@@ -597,7 +503,6 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
   MapReader keys(resolved.table, place, expressions);
   keys("family", map.family);
   keys("longest", map.longest);
-  keys("longest_target", map.longest_target);
   if (!keys.has("stack")) keys.fail("stack", "a table: what the model is made of");
   const bool by_config = resolved.table["stack"]["positions"]["rope"].is_table();
   map.stack = stack_of(keys, "stack", expressions);

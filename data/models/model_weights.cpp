@@ -35,37 +35,29 @@ struct ModelStorage {
 /// How linear maps are read: whole, or only their shape, with null data().
 enum class Reading { whole, shape };
 
+Index entries_of(const std::vector<Index>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>());
+}
+
 /// Reads the tensors that a map names, and remembers their names. A tensor that is missing or has the wrong
 /// shape is added to the list of problems and read as empty, so that all problems of a checkpoint are
 /// reported together.
 class TensorReader {
  public:
-  TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options);
+  TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
+      : storage_(std::make_shared<ModelStorage>()), options_(options) {
+    storage_->checkpoint = std::move(checkpoint);
+  }
 
-  /// (rows, cols)
-  MatrixView32 matrix(const std::string& name, Index rows, Index cols);
-  /// (shape[0], the product of the others)
-  MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape);
-  /// (rows, cols) read row by row, since a document needs few words of many
-  WordTable words(const std::string& name, Index rows, Index cols);
-  /// (size)  a bias stored as (1, size) is read as (size)
-  VectorView32 vector(const std::string& name, Index size);
-  /// A tensor of numbers whose shape is checked; nothing is read while look_at(Reading::shape) holds.
-  /// @returns (shape[0], the product of the others)
-  MatrixView32 stored(const std::string& name, const std::vector<Index>& shape);
-  /// The same of NAME_blocks and NAME_scales (data/arrays/mxfp4.h): a copy.
-  MatrixView32 dequantised(const std::string& name, const std::vector<Index>& shape);
-  /// @param in_out  the weight is stored as (in, out), and copied as (out, in)
-  Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
   /// How linear() reads from now on.
   void look_at(Reading reading) { reading_ = reading; }
+  /// The layer that "{layer}" stands for in names from now on.
+  void enter(Index layer) { layer_ = std::to_string(layer); }
   /// Values are not checked from now on: another reader has found them finite.
   void trust_values() { trusts_ = true; }
-  /// @param width  channels of the norm
-  Norm norm(const TensorNames& names, const StackMap& stack, Index width);
-
   void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
 
+  [[nodiscard]] Reading reading() const { return reading_; }
   [[nodiscard]] const WeightOptions& options() const { return options_; }
   [[nodiscard]] const Checkpoint& checkpoint() const { return *storage_->checkpoint; }
   [[nodiscard]] std::shared_ptr<ModelStorage> storage() const { return storage_; }
@@ -74,16 +66,130 @@ class TensorReader {
   [[nodiscard]] bool was_read(const std::string& name) const { return read_.contains(name); }
   /// Names of all tensors that were read or are missing.
   [[nodiscard]] const std::set<std::string>& read() const { return read_; }
+  /// "h.{layer}.ln_1.weight" with the number of its layer.
+  [[nodiscard]] std::string numbered(const std::string& name) const { return with_mark(name, "{layer}", layer_); }
+
+  /// A tensor of this shape: (shape[0], the product of the others).
+  MatrixView32 matrix(const std::string& mapped, const std::vector<Index>& shape, Reading reading = Reading::whole) {
+    const std::string name = numbered(mapped);
+    return read<MatrixView32>(name, [&]() -> MatrixView32 {
+      if (reading == Reading::whole) return checkpoint().matrix(name, shape, &storage_->converted);
+      checkpoint().require(name, shape);
+      return {nullptr, shape.front(), entries_of(shape) / shape.front()};
+    });
+  }
+
+  /// (rows, cols) read row by row, since a document needs few words of many
+  WordTable words(const std::string& name, Index rows, Index cols) {
+    const bool first = !was_read(name);
+    if (matrix(name, {rows, cols}, Reading::shape).empty()) return {};
+    WordTable words(rows, cols, checkpoint().row_reader(name));
+    constexpr Index at_once = 1024;
+    bool finite = true;
+    for (Index row = 0; first && checks_values() && finite && row < rows; row += at_once)
+      finite = are_finite(words.copied(row, std::min(at_once, rows - row)));
+    if (!finite) add_problem(not_finite_text(checkpoint(), name));
+    return words;
+  }
+
+  /// (size)  a bias stored as (1, size) is read as (size)
+  VectorView32 vector(const std::string& mapped, Index size) {
+    const std::string name = numbered(mapped);
+    return read<VectorView32>(name, [&]() -> VectorView32 {
+      const std::vector<Index>& shape = checkpoint().info(name).shape;
+      if (shape.size() == 2 && shape.front() == 1)
+        return {checkpoint().matrix(name, 1, size, &storage_->converted).data(), size};
+      return checkpoint().vector(name, size, &storage_->converted);
+    });
+  }
+
+  /// As matrix(), of NAME_blocks and NAME_scales (data/arrays/mxfp4.h): a copy.
+  MatrixView32 dequantised(const std::string& mapped, const std::vector<Index>& shape) {
+    const std::string name = numbered(mapped);
+    constexpr auto together = static_cast<Index>(mxfp4_block);
+    if (shape.back() % together != 0) {
+      add_problem(fmt::format("tensor '{}_blocks' holds {} numbers in a row, expected a multiple of {}", name,
+                              shape.back(), together));
+      return {};
+    }
+    std::vector<Index> scales = shape;
+    scales.back() /= together;
+    std::vector<Index> blocks = scales;
+    blocks.push_back(together / 2);
+    const bool whole = reading_ == Reading::whole;
+    const MatrixView32 scaled = read<MatrixView32>(name + "_scales", [&]() -> MatrixView32 {
+      (void)checkpoint().bytes(name + "_scales", scales);
+      return {nullptr, scales.front(), entries_of(scales) / scales.front()};
+    });
+    return read<MatrixView32>(name + "_blocks", [&]() -> MatrixView32 {
+      const std::span<const std::byte> codes = checkpoint().bytes(name + "_blocks", blocks);
+      const Index rows = shape.front(), cols = entries_of(shape) / rows;
+      if (!whole || scaled.rows() == 0) return {nullptr, rows, cols};
+      Matrix32& numbers = storage_->matrices.emplace_back(rows, cols);
+      put_mxfp4(codes, checkpoint().bytes(name + "_scales", scales),
+                {numbers.data(), static_cast<std::size_t>(numbers.size())});
+      for (const char* part : {"_blocks", "_scales"}) checkpoint().let_go(name + part);
+      return numbers;
+    });
+  }
+
+  /// @param in_out  the weight is stored as (in, out), and copied as (out, in)
+  Linear linear(const TensorNames& names, Index out, Index in, bool in_out) {
+    if (names.empty()) return {};
+    Linear linear;
+    linear.weight = matrix(names.weight, {in_out ? in : out, in_out ? out : in}, reading_);
+    if (in_out && linear.weight.data() == nullptr) {
+      linear.weight = linear.weight.empty() ? MatrixView32() : MatrixView32(nullptr, out, in);
+    } else if (in_out) {
+      linear.weight = storage_->matrices.emplace_back(linear.weight.transpose());
+      forget(names.weight);
+    }
+    if (!names.bias.empty()) linear.bias = vector(names.bias, out);
+    return linear;
+  }
+
+  /// Gives back the memory of a tensor that was copied.
+  void forget(const std::string& mapped) {
+    storage_->converted.values.erase(numbered(mapped));
+    checkpoint().let_go(numbered(mapped));
+  }
+
+  /// @param width  channels of the norm
+  Norm norm(const TensorNames& names, const StackMap& stack, Index width) {
+    if (names.empty()) return {};
+    VectorView32 scale = vector(names.weight, width);
+    if (stack.norm_offset != 0 && !scale.empty()) {
+      storage_->vectors.emplace_back(scale.array() + stack.norm_offset);
+      scale = storage_->vectors.back();
+    }
+    return {scale, names.bias.empty() ? VectorView32() : vector(names.bias, width), stack.norm_eps, stack.norm};
+  }
 
  private:
   template <class View, class Find>
-  View read(const std::string& name, const Find& find);
-  MatrixView32 shape(const std::string& name, Index rows, Index cols);
+  View read(const std::string& name, const Find& find) {
+    const bool first = read_.insert(name).second;
+    if (first && !checkpoint().has(name)) missing_.push_back(name);
+    try {
+      const View view = find();
+      if (checks_values() && first && view.data() != nullptr && !are_finite(view))
+        add_problem(not_finite_text(checkpoint(), name));
+      return view;
+    } catch (const FormatError& problem) {
+      if (!first) return {};
+      const std::string file = checkpoint().path().string() + ": ";
+      const std::string line = problem.what();
+      add_problem(line.starts_with(file) ? line.substr(file.size()) : line);
+      return {};
+    }
+  }
+
   [[nodiscard]] bool checks_values() const { return options_.check_values && !trusts_; }
 
   std::shared_ptr<ModelStorage> storage_;
   WeightOptions options_;
   Reading reading_ = Reading::whole;
+  std::string layer_;
   bool trusts_ = false;
   std::vector<std::string> problems_, missing_;
   std::set<std::string> read_;
@@ -112,143 +218,6 @@ bool is_of_one_expert(const TensorNames& names) {
 /// Of words and positions.
 Index embedded_width(const StackMap& map) {
   return map.d_embedding > 0 ? map.d_embedding : map.d_model;
-}
-
-TensorReader::TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
-    : storage_(std::make_shared<ModelStorage>()), options_(options) {
-  storage_->checkpoint = std::move(checkpoint);
-}
-
-template <class View, class Find>
-View TensorReader::read(const std::string& name, const Find& find) {
-  const bool first = read_.insert(name).second;
-  if (first && !checkpoint().has(name)) missing_.push_back(name);
-  try {
-    const View view = find();
-    if (checks_values() && first && view.data() != nullptr && !are_finite(view))
-      add_problem(not_finite_text(checkpoint(), name));
-    return view;
-  } catch (const FormatError& problem) {
-    if (!first) return {};
-    const std::string file = checkpoint().path().string() + ": ";
-    const std::string line = problem.what();
-    add_problem(line.starts_with(file) ? line.substr(file.size()) : line);
-    return {};
-  }
-}
-
-MatrixView32 TensorReader::matrix(const std::string& name, Index rows, Index cols) {
-  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, rows, cols, &storage_->converted); });
-}
-
-MatrixView32 TensorReader::shape(const std::string& name, Index rows, Index cols) {
-  return read<MatrixView32>(name, [&]() -> MatrixView32 {
-    checkpoint().require(name, {rows, cols});
-    return {nullptr, rows, cols};
-  });
-}
-
-Index entries_of(const std::vector<Index>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>());
-}
-
-MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Index>& shape) {
-  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, shape, &storage_->converted); });
-}
-
-WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
-  const bool first = !was_read(name);
-  if (shape(name, rows, cols).empty()) return {};
-  WordTable words(rows, cols, checkpoint().row_reader(name));
-  constexpr Index at_once = 1024;
-  bool finite = true;
-  for (Index row = 0; first && checks_values() && finite && row < rows; row += at_once)
-    finite = are_finite(words.copied(row, std::min(at_once, rows - row)));
-  if (!finite) add_problem(not_finite_text(checkpoint(), name));
-  return words;
-}
-
-VectorView32 TensorReader::vector(const std::string& name, Index size) {
-  return read<VectorView32>(name, [&]() -> VectorView32 {
-    const std::vector<Index>& shape = checkpoint().info(name).shape;
-    if (shape.size() == 2 && shape.front() == 1)
-      return {checkpoint().matrix(name, 1, size, &storage_->converted).data(), size};
-    return checkpoint().vector(name, size, &storage_->converted);
-  });
-}
-
-MatrixView32 TensorReader::stored(const std::string& name, const std::vector<Index>& shape) {
-  if (reading_ == Reading::whole) return matrix(name, shape);
-  return read<MatrixView32>(name, [&]() -> MatrixView32 {
-    checkpoint().require(name, shape);
-    return {nullptr, shape.front(), entries_of(shape) / shape.front()};
-  });
-}
-
-MatrixView32 TensorReader::dequantised(const std::string& name, const std::vector<Index>& shape) {
-  constexpr auto together = static_cast<Index>(mxfp4_block);
-  if (shape.back() % together != 0) {
-    add_problem(fmt::format("tensor '{}_blocks' holds {} numbers in a row, expected a multiple of {}", name,
-                            shape.back(), together));
-    return {};
-  }
-  std::vector<Index> scales = shape;
-  scales.back() /= together;
-  std::vector<Index> blocks = scales;
-  blocks.push_back(together / 2);
-  const bool whole = reading_ == Reading::whole;
-  const MatrixView32 scaled = read<MatrixView32>(name + "_scales", [&]() -> MatrixView32 {
-    (void)checkpoint().bytes(name + "_scales", scales);
-    return {nullptr, scales.front(), entries_of(scales) / scales.front()};
-  });
-  return read<MatrixView32>(name + "_blocks", [&]() -> MatrixView32 {
-    const std::span<const std::byte> codes = checkpoint().bytes(name + "_blocks", blocks);
-    const Index rows = shape.front(), cols = entries_of(shape) / rows;
-    if (!whole || scaled.rows() == 0) return {nullptr, rows, cols};
-    Matrix32& numbers = storage_->matrices.emplace_back(rows, cols);
-    put_mxfp4(codes, checkpoint().bytes(name + "_scales", scales),
-              {numbers.data(), static_cast<std::size_t>(numbers.size())});
-    for (const char* part : {"_blocks", "_scales"}) checkpoint().let_go(name + part);
-    return numbers;
-  });
-}
-
-Linear TensorReader::linear(const TensorNames& names, Index out, Index in, bool in_out) {
-  if (names.empty()) return {};
-  Linear linear;
-  const Index rows = in_out ? in : out, cols = in_out ? out : in;
-  linear.weight = reading_ == Reading::whole ? matrix(names.weight, rows, cols) : shape(names.weight, rows, cols);
-  if (in_out && linear.weight.data() == nullptr) {
-    linear.weight = linear.weight.empty() ? MatrixView32() : MatrixView32(nullptr, out, in);
-  } else if (in_out) {
-    linear.weight = storage_->matrices.emplace_back(linear.weight.transpose());
-    storage_->converted.values.erase(names.weight);
-    checkpoint().let_go(names.weight);
-  }
-  if (!names.bias.empty()) linear.bias = vector(names.bias, out);
-  return linear;
-}
-
-Norm TensorReader::norm(const TensorNames& names, const StackMap& stack, Index width) {
-  if (names.empty()) return {};
-  VectorView32 scale = vector(names.weight, width);
-  if (stack.norm_offset != 0 && !scale.empty()) {
-    storage_->vectors.emplace_back(scale.array() + stack.norm_offset);
-    scale = storage_->vectors.back();
-  }
-  return {scale, names.bias.empty() ? VectorView32() : vector(names.bias, width), stack.norm_eps, stack.norm};
-}
-
-/// A name with a number in the place of a mark.
-std::string with_number(std::string name, std::string_view mark, Index number) {
-  for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark))
-    name.replace(at, mark.size(), fmt::format("{}", number));
-  return name;
-}
-
-/// "h.{layer}.ln_1.weight" with its number.
-std::string name_at_layer(const std::string& name, Index layer) {
-  return with_number(name, "{layer}", layer);
 }
 
 /// `count` outputs of a linear map, from `first` on.
@@ -281,34 +250,24 @@ Linear heads_of(const Linear& fused, Index first, Index width, Index heads, Mode
   return {storage.matrices.back(), storage.vectors.back()};
 }
 
-TensorNames numbered(const TensorNames& names, Index layer) {
-  return {name_at_layer(names.weight, layer), name_at_layer(names.bias, layer)};
-}
-
-AttentionNames numbered(const AttentionNames& names, Index layer) {
-  return {numbered(names.query, layer), numbered(names.key, layer), numbered(names.value, layer),
-          numbered(names.output, layer), names.fusion};
-}
-
 /// Queries, keys and values of compressed states; the key's and the value's channels of a head stand after each other.
-void compressed_attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, Index layer,
+void compressed_attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack,
                           AttentionWeights& weights) {
   const LatentMap& latent = stack.latent;
   const BlockSpec& block = stack.block;
   const Index in = stack.d_model, own = block.d_head - latent.shared_channels;
   const Index d_value = stack.d_value > 0 ? stack.d_value : block.d_head;
   const auto norm = [&](const TensorNames& named, Index width) {
-    Norm read = reader.norm(numbered(named, layer), stack, width);
+    Norm read = reader.norm(named, stack, width);
     read.eps = latent.norm_eps;
     return read;
   };
   if (latent.query_rank > 0)
-    weights.query_latent = {reader.linear(numbered(latent.query, layer), latent.query_rank, in, stack.in_out),
+    weights.query_latent = {reader.linear(latent.query, latent.query_rank, in, stack.in_out),
                             norm(latent.query_norm, latent.query_rank)};
   weights.query = reader.linear(names.query, block.heads * block.d_head, latent.query_rank > 0 ? latent.query_rank : in,
                                 stack.in_out);
-  const Linear down =
-      reader.linear(numbered(latent.key, layer), latent.key_rank + latent.shared_channels, in, stack.in_out);
+  const Linear down = reader.linear(latent.key, latent.key_rank + latent.shared_channels, in, stack.in_out);
   weights.key_latent = {outputs(down, 0, latent.key_rank), norm(latent.key_norm, latent.key_rank)};
   if (latent.shared_channels > 0) weights.shared_key = outputs(down, latent.key_rank, latent.shared_channels);
   const Linear both = reader.linear(names.key, block.heads * (own + d_value), latent.key_rank, stack.in_out);
@@ -316,8 +275,7 @@ void compressed_attention(TensorReader& reader, const AttentionNames& names, con
   weights.value = heads_of(both, own, d_value, block.heads, *reader.storage());
 }
 
-AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, Index layer,
-                           LayerParts parts) {
+AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, LayerParts parts) {
   if (names.empty()) return {};
   const BlockSpec& block = stack.block;
   const Index in = stack.d_model;
@@ -364,7 +322,7 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
       break;
     }
     case Fusion::kv_by_head:
-      compressed_attention(reader, names, stack, layer, weights);
+      compressed_attention(reader, names, stack, weights);
       break;
   }
   if (parts == LayerParts::all)
@@ -378,7 +336,7 @@ MatrixView32 projected_vectors(TensorReader& reader, const StackMap& stack, cons
   if (projection.empty()) return {};
   const DisentangledMap& map = stack.positions.disentangled;
   const Linear weights = reader.linear(projection, stack.block.heads * stack.block.d_head, stack.d_model, stack.in_out);
-  const MatrixView32 vectors = reader.matrix(map.vectors, DisentangledTerm(map.rows).rows(), stack.d_model);
+  const MatrixView32 vectors = reader.matrix(map.vectors, {DisentangledTerm(map.rows).rows(), stack.d_model});
   const Norm norm = reader.norm(map.norm, stack, stack.d_model);
   // Of a checkpoint, or a layer, that is only looked at nothing is computed.
   if (weights.weight.data() == nullptr || vectors.empty() || norm.empty() != map.norm.empty() ||
@@ -433,24 +391,25 @@ Linear alternate_outputs(const Linear& fused, Index first, ModelStorage& storage
 }
 
 /// The same map of every expert of a layer.
-/// @param names  with the number of the layer
 std::vector<Linear> of_experts(TensorReader& reader, const ExpertsMap& experts, const TensorNames& names, Index out,
                                Index in) {
   std::vector<Linear> all(static_cast<std::size_t>(experts.count));
   if (names.empty()) return all;
   if (is_of_one_expert(names)) {
-    for (Index e = 0; e < experts.count; ++e)
+    for (Index e = 0; e < experts.count; ++e) {
+      const std::string number = std::to_string(e);
       all[static_cast<std::size_t>(e)] =
-          reader.linear({with_number(names.weight, expert_mark, e), with_number(names.bias, expert_mark, e)}, out, in,
-                        experts.in_out);
+          reader.linear({with_mark(names.weight, expert_mark, number), with_mark(names.bias, expert_mark, number)}, out,
+                        in, experts.in_out);
+    }
     return all;
   }
-  const bool quantised = reader.checkpoint().has(names.weight + "_blocks");
+  const bool quantised = reader.checkpoint().has(reader.numbered(names.weight + "_blocks"));
   const bool in_out = experts.in_out && !quantised;
-  const MatrixView32 stored = quantised ? reader.dequantised(names.weight, {experts.count, out, in})
-                              : in_out  ? reader.stored(names.weight, {experts.count, in, out})
-                                        : reader.stored(names.weight, {experts.count, out, in});
-  const MatrixView32 biases = names.bias.empty() ? MatrixView32() : reader.matrix(names.bias, experts.count, out);
+  const MatrixView32 stored =
+      quantised ? reader.dequantised(names.weight, {experts.count, out, in})
+                : reader.matrix(names.weight, {experts.count, in_out ? in : out, in_out ? out : in}, reader.reading());
+  const MatrixView32 biases = names.bias.empty() ? MatrixView32() : reader.matrix(names.bias, {experts.count, out});
   for (Index e = 0; e < experts.count && !stored.empty(); ++e) {
     Linear& linear = all[static_cast<std::size_t>(e)];
     const float* first = stored.data() == nullptr ? nullptr : stored.data() + e * out * in;
@@ -460,26 +419,22 @@ std::vector<Linear> of_experts(TensorReader& reader, const ExpertsMap& experts, 
       linear.weight = MatrixView32(first, out, in);
     if (!biases.empty()) linear.bias = VectorView32(biases.data() + e * out, out);
   }
-  if (in_out && stored.data() != nullptr) {
-    reader.storage()->converted.values.erase(names.weight);
-    reader.checkpoint().let_go(names.weight);
-  }
+  if (in_out && stored.data() != nullptr) reader.forget(names.weight);
   return all;
 }
 
 /// The experts of a layer and their router.
-Mixture mixture(TensorReader& reader, const StackMap& stack, Index layer) {
+Mixture mixture(TensorReader& reader, const StackMap& stack) {
   const ExpertsMap& map = stack.experts;
   const Index wide = map.d_feed_forward > 0 ? map.d_feed_forward : stack.d_feed_forward, d = stack.d_model;
   Mixture mixture;
-  mixture.router = reader.linear(numbered(map.router, layer), map.count, d, false);
-  if (!map.correction.empty()) mixture.correction = reader.vector(name_at_layer(map.correction, layer), map.count);
-  mixture.shared_weight = reader.linear(numbered(map.shared_weight, layer), 1, d, false);
-  const TensorNames gate = numbered(map.gate, layer), widen = numbered(map.widen, layer);
-  const bool fused = !gate.empty() && gate.weight == widen.weight;
-  const std::vector<Linear> narrow = of_experts(reader, map, numbered(map.narrow, layer), d, wide);
-  const std::vector<Linear> widens = of_experts(reader, map, widen, fused ? 2 * wide : wide, d);
-  const std::vector<Linear> gates = fused ? std::vector<Linear>() : of_experts(reader, map, gate, wide, d);
+  mixture.router = reader.linear(map.router, map.count, d, false);
+  if (!map.correction.empty()) mixture.correction = reader.vector(map.correction, map.count);
+  mixture.shared_weight = reader.linear(map.shared_weight, 1, d, false);
+  const bool fused = !map.gate.empty() && map.gate.weight == map.widen.weight;
+  const std::vector<Linear> narrow = of_experts(reader, map, map.narrow, d, wide);
+  const std::vector<Linear> widens = of_experts(reader, map, map.widen, fused ? 2 * wide : wide, d);
+  const std::vector<Linear> gates = fused ? std::vector<Linear>() : of_experts(reader, map, map.gate, wide, d);
   for (std::size_t e = 0; e < narrow.size(); ++e) {
     const Linear& both = widens[e];
     ModelStorage& storage = *reader.storage();
@@ -501,13 +456,13 @@ Norm norm_of_heads(TensorReader& reader, const TensorNames& names, const StackMa
   const Index width = stack.block.d_head;
   Norm norm{{}, {}, stack.norm_eps, stack.norm, width};
   if (names.weight.find(mark) == std::string::npos) {
-    const MatrixView32 scale = reader.matrix(names.weight, heads, width);
+    const MatrixView32 scale = reader.matrix(names.weight, {heads, width});
     norm.scale = VectorView32(scale.data(), scale.size());
     return norm;
   }
   Vector32 scale(heads * width);
   for (Index head = 0; head < heads; ++head) {
-    const VectorView32 own = reader.vector(with_number(names.weight, mark, head), width);
+    const VectorView32 own = reader.vector(with_mark(names.weight, mark, std::to_string(head)), width);
     if (own.empty()) return {};
     scale.segment(head * width, width) = own;
   }
@@ -517,51 +472,44 @@ Norm norm_of_heads(TensorReader& reader, const TensorNames& names, const StackMa
 
 /// What a layer projects queries and keys with, and its norms of these.
 AttentionWeights self_attention(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts) {
-  const auto norm = [&](const TensorNames& names, Index width) {
-    return reader.norm(numbered(names, layer), stack, width);
-  };
   const auto head_norm = [&](const TensorNames& names, Index heads) {
-    if (stack.head_norm == HeadNorm::own) return norm_of_heads(reader, numbered(names, layer), stack, heads);
-    return norm(names, (stack.head_norm == HeadNorm::whole ? heads : 1) * stack.block.d_head);
+    if (stack.head_norm == HeadNorm::own) return norm_of_heads(reader, names, stack, heads);
+    return reader.norm(names, stack, (stack.head_norm == HeadNorm::whole ? heads : 1) * stack.block.d_head);
   };
-  AttentionWeights self = attention(reader, numbered(stack.self, layer), stack, layer, parts);
-  if (!stack.sinks.empty()) self.sinks = reader.vector(name_at_layer(stack.sinks, layer), stack.block.heads);
+  AttentionWeights self = attention(reader, stack.self, stack, parts);
+  if (!stack.sinks.empty()) self.sinks = reader.vector(stack.sinks, stack.block.heads);
   self.query_norm = head_norm(stack.query_norm, stack.block.heads);
   self.key_norm = head_norm(stack.key_norm, stack.block.kv_heads);
   const bool is_other = std::ranges::binary_search(stack.others.layers, layer);
   if (is_other ? stack.others.unit_head_norm : stack.unit_head_norm)
     self.query_norm = self.key_norm = unit_norm(reader, stack);
-  self.position_key = projected_vectors(reader, stack, numbered(stack.position_key, layer));
-  self.position_query = projected_vectors(reader, stack, numbered(stack.position_query, layer));
+  self.position_key = projected_vectors(reader, stack, stack.position_key);
+  self.position_query = projected_vectors(reader, stack, stack.position_query);
   return self;
 }
 
 /// The weights of one layer. Tensors that are missing or have the wrong shape are added to the reader's problems.
 Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts = LayerParts::all) {
-  const auto norm = [&](const TensorNames& names, Index width) {
-    return reader.norm(numbered(names, layer), stack, width);
-  };
-  const Index d = stack.d_model;
+  const auto norm = [&](const TensorNames& names) { return reader.norm(names, stack, stack.d_model); };
+  reader.enter(layer);
   Block block;
   block.self = self_attention(reader, stack, layer, parts);
-  if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);
+  if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm);
   if (parts == LayerParts::queries_and_keys) return block;
-  block.self_added_norm = norm(stack.self_added_norm, d);
-  block.cross = attention(reader, numbered(stack.cross, layer), stack, layer, parts);
-  block.cross_norm = norm(stack.cross_norm, d);
-  block.feed_forward_norm = norm(stack.feed_forward_norm, d);
+  block.self_added_norm = norm(stack.self_added_norm);
+  block.cross = attention(reader, stack.cross, stack, parts);
+  block.cross_norm = norm(stack.cross_norm);
+  block.feed_forward_norm = norm(stack.feed_forward_norm);
   const ExpertsMap& experts = stack.experts;
   if (experts.in_layer(layer)) {
-    block.mixture = mixture(reader, stack, layer);
-    const FeedForwardNames shared{numbered(experts.shared_widen, layer), numbered(experts.shared_gate, layer),
-                                  numbered(experts.shared_narrow, layer)};
-    if (!shared.widen.empty()) block.feed_forward = feed_forward(reader, stack, shared, experts.d_shared);
+    block.mixture = mixture(reader, stack);
+    if (!experts.shared_widen.empty())
+      block.feed_forward = feed_forward(
+          reader, stack, {experts.shared_widen, experts.shared_gate, experts.shared_narrow}, experts.d_shared);
   } else {
-    block.feed_forward = feed_forward(
-        reader, stack, {numbered(stack.widen, layer), numbered(stack.gate, layer), numbered(stack.narrow, layer)},
-        stack.d_feed_forward);
+    block.feed_forward = feed_forward(reader, stack, {stack.widen, stack.gate, stack.narrow}, stack.d_feed_forward);
   }
-  block.feed_forward_added_norm = norm(stack.feed_forward_added_norm, d);
+  block.feed_forward_added_norm = norm(stack.feed_forward_added_norm);
   return block;
 }
 
@@ -585,7 +533,10 @@ struct HeldLayer {
 class LayersOnDemand : public LayerStore {
  public:
   LayersOnDemand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
-      : checkpoint_(std::move(checkpoint)), map_(map), all_(at_least_one(map)), queries_and_keys_(at_least_one(map)) {
+      : checkpoint_(std::move(checkpoint)),
+        map_(map),
+        all_(static_cast<std::size_t>(map.layers)),
+        queries_and_keys_(all_.size()) {
     is_one_ = map_.layers > 1 && tensors_of(0) == tensors_of(1);
   }
 
@@ -622,10 +573,6 @@ class LayersOnDemand : public LayerStore {
 
   [[nodiscard]] Index read_as(Index layer) const { return is_one_ ? 0 : layer; }
 
-  static std::size_t at_least_one(const StackMap& map) {
-    return static_cast<std::size_t>(std::max<Index>(map.layers, 1));
-  }
-
   /// What somebody holds, or what is read now.
   std::shared_ptr<const Block> held(Layers& layers, Index layer, LayerParts parts) const {
     Layer& there = layers[static_cast<std::size_t>(layer)];
@@ -653,7 +600,7 @@ class LayersOnDemand : public LayerStore {
 
 /// Biases of scores for each bucket of distances.
 void set_biases(TensorReader& reader, const StackMap& map, const std::string& name, Index buckets, PositionTerm& term) {
-  const MatrixView32 bias = reader.matrix(name, buckets, map.block.heads);
+  const MatrixView32 bias = reader.matrix(name, {buckets, map.block.heads});
   if (!bias.empty())
     term.added = std::make_shared<BucketBias>(bias, BucketOptions{map.positions.farthest, !map.block.causal});
 }
@@ -669,7 +616,7 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
       if (positions.rows == 0) return;
       [[fallthrough]];  // a table beside it
     case PositionKind::table: {
-      const MatrixView32 table = reader.matrix(positions.table, positions.rows, embedded_width(map));
+      const MatrixView32 table = reader.matrix(positions.table, {positions.rows, embedded_width(map)});
       if (!table.empty()) stack.embedding.positions = table.bottomRows(positions.rows - positions.first_row);
       if (!positions.biases.empty()) set_biases(reader, map, positions.biases, positions.buckets, stack.position_term);
       return;
@@ -714,7 +661,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   stack.embedding.word_scale = map.word_scale;
   stack.embedding.refused_word = map.refused_word;
   if (!map.token_types.empty())
-    stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, embedded);
+    stack.embedding.token_types = reader.matrix(map.token_types, {map.token_type_count, embedded});
   stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
   stack.embedding.projection = reader.linear(map.embedding_projection, map.d_model, embedded, map.in_out);
   set_positions(reader, map, longest, stack);
@@ -780,9 +727,8 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   Model& model = result.model;
   model.family = map.family;
   model.longest = map.longest;
-  model.longest_target = map.longest_target > 0 ? map.longest_target : map.longest;
   model.stack = stack_of(reader, map.stack, model.longest);
-  if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest_target);
+  if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest);
   model.storage = reader.storage();
 
   const std::set<std::string> beginnings = layer_beginnings(map);

@@ -14,6 +14,12 @@
 
 namespace headwave {
 
+std::string with_mark(std::string name, std::string_view mark, std::string_view text) {
+  for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark, at + text.size()))
+    name.replace(at, mark.size(), text);
+  return name;
+}
+
 namespace {
 
 /// Puts another table's keys in the place of a table's own.
@@ -48,10 +54,19 @@ void replace_mark(toml::node& node, std::string_view mark, const std::string& te
     for (auto&& [key, inner] : *table) replace_mark(inner, mark, text);
   if (toml::array* array = node.as_array())
     for (toml::node& inner : *array) replace_mark(inner, mark, text);
-  if (!node.is_string()) return;
-  std::string& here = node.as_string()->get();
-  for (auto at = here.find(mark); at != std::string::npos; at = here.find(mark, at + text.size()))
-    here.replace(at, mark.size(), text);
+  if (auto* here = node.as_string()) *here = with_mark(here->get(), mark, text);
+}
+
+/// A text; empty where it is something else, which nothing has for a name and no expression is.
+std::string text_of(const toml::node& node) {
+  return node.value_or(std::string());
+}
+
+std::vector<std::string> texts_of(const toml::node* list) {
+  std::vector<std::string> texts;
+  if (list != nullptr && list->is_array())
+    for (const toml::node& entry : *list->as_array()) texts.push_back(text_of(entry));
+  return texts;
 }
 
 class MapResolver {
@@ -61,29 +76,25 @@ class MapResolver {
   ResolvedMap resolve(const toml::table& file) {
     resolved_.table = file;
     if (const toml::node* base = file.get("base")) {
-      resolved_.table = family_file(text_of(*base, "base"), place_);
+      resolved_.table = family_file(text_of(*base), place_);
       merge_files(resolved_.table, file);
     }
     replace_mark(resolved_.table, "{prefix}", prefix_of(resolved_.table));
     const toml::table whole = resolved_.table;
-    for (const auto& [key, text] : inner(whole, "let"))
-      resolved_.names.emplace(std::string(key.str()), text_of(text, "let"));
+    if (const toml::table* names = whole.get_as<toml::table>("let"))
+      for (const auto& [key, text] : *names) resolved_.names.emplace(std::string(key.str()), text_of(text));
 
     const MapExpressions expressions(facts_, resolved_.names, place_);
     each_condition(whole, "refuse", expressions, [&](const toml::table& entry) {
-      const toml::node* because = entry.get("because");
-      expressions.config().fail(because != nullptr ? text_of(*because, "because") : "the map refuses this config");
+      expressions.config().fail(entry["because"].value_or(std::string("the map refuses this config")));
     });
-    const toml::table expected = inner(whole, "expect");
-    for (const auto& [key, value] : expected) require(expected, key.str(), expressions);
+    if (const toml::table* expected = whole.get_as<toml::table>("expect"))
+      for (const auto& [key, value] : *expected) require(std::string(key.str()), value, expressions);
     each_condition(whole, "when", expressions, [&](toml::table entry) {
       entry.erase("if");
       merge(resolved_.table, entry);
     });
-    if (const toml::node* at = resolved_.table.get("at")) {
-      const std::string text = text_of(*at, "at");
-      replace_mark(resolved_.table, "{at}", text);
-    }
+    if (const auto at = resolved_.table["at"].value<std::string>()) replace_mark(resolved_.table, "{at}", *at);
     for (const char* decided : {"base", "classes", "prefixes", "known_by", "at", "let", "expect", "refuse", "when"})
       resolved_.table.erase(decided);
     fill_decoder();
@@ -95,31 +106,10 @@ class MapResolver {
     throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
   }
 
-  [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
-    if (!node.is_string()) fail(key, "text");
-    return node.as_string()->get();
-  }
-
-  [[nodiscard]] toml::table inner(const toml::table& table, std::string_view key) const {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return {};
-    if (!node->is_table()) fail(key, "a table");
-    return *node->as_table();
-  }
-
-  [[nodiscard]] std::vector<std::string> list_of(const toml::table& table, std::string_view key) const {
-    std::vector<std::string> texts;
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return texts;
-    if (!node->is_array()) fail(key, "a list of texts");
-    for (const toml::node& entry : *node->as_array()) texts.push_back(text_of(entry, key));
-    return texts;
-  }
-
   /// The first prefix with which the checkpoint holds one of the tensors; the first of all where it holds
   /// none.
   [[nodiscard]] std::string prefix_of(const toml::table& file) const {
-    const std::vector<std::string> prefixes = list_of(file, "prefixes"), tensors = list_of(file, "known_by");
+    const std::vector<std::string> prefixes = texts_of(file.get("prefixes")), tensors = texts_of(file.get("known_by"));
     for (const std::string& prefix : prefixes)
       for (const std::string& tensor : tensors)
         if (facts_.has(prefix + tensor)) return prefix;
@@ -135,19 +125,17 @@ class MapResolver {
       if (!entry.is_table() || !entry.as_table()->contains("if"))
         fail(key, "a list of tables, each with a condition 'if'");
       const toml::table& table = *entry.as_table();
-      if (expressions.holds(text_of(*table.get("if"), "if"))) apply(table);
+      if (expressions.holds(text_of(*table.get("if")))) apply(table);
     }
   }
 
-  /// @param expected  [expect]
+  /// @param node  what [expect] says of the key
   /// @throws FormatError if config.json has the key with another value
-  void require(const toml::table& expected, std::string_view name, const MapExpressions& expressions) const {
+  void require(const std::string& key, const toml::node& node, const MapExpressions& expressions) const {
     const ModelConfig& config = expressions.config();
-    const std::string key(name);
-    const toml::node& node = *expected.get(name);
     if (!config.has(key)) return;
     if (node.is_array()) {
-      const std::vector<std::string> words = list_of(expected, name);
+      const std::vector<std::string> words = texts_of(&node);
       if (words.empty()) return;
       for (const std::string& word : config.words(key))
         if (std::ranges::find(words, word) == words.end())
@@ -155,14 +143,14 @@ class MapResolver {
       return;
     }
     if (node.is_string()) {
-      const std::string text = text_of(node, name);
+      const std::string text = text_of(node);
       if (const double value = expressions.value(text); config.number(key) != value)
         config.fail(fmt::format("'{}' is {}, expected '{}' {}", key, config.shown(key), text, value));
       return;
     }
     const std::optional<bool> flag = node.is_boolean() ? node.value<bool>() : std::nullopt;
     const std::optional<double> number = flag ? (*flag ? 1.0 : 0.0) : node.value<double>();
-    if (!number) fail(name, "a number, true, false, an expression or a list of words");
+    if (!number) fail(key, "a number, true, false, an expression or a list of words");
     if (config.number(key) != *number)
       config.fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key,
                               config.shown(key), flag ? fmt::format("{}", *flag) : fmt::format("{}", *number)));
@@ -171,7 +159,7 @@ class MapResolver {
   void fill_decoder() {
     toml::table* decoder = resolved_.table.get_as<toml::table>("decoder");
     if (decoder == nullptr || !decoder->contains("like")) return;
-    if (text_of(*decoder->get("like"), "like") != "stack" || !resolved_.table.get_as<toml::table>("stack"))
+    if (text_of(*decoder->get("like")) != "stack" || !resolved_.table.get_as<toml::table>("stack"))
       fail("like", "\"stack\"");
     toml::table whole = *resolved_.table.get_as<toml::table>("stack");
     merge(whole, *decoder);

@@ -14,17 +14,13 @@
 #include "../../core/errors/error.h"
 #include "../../core/model/model.h"
 #include "../files/printable.h"
+#include "../models/model_map.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr std::string_view layer_mark = "{layer}", document_mark = "{document}";
-
-std::string with_mark(std::string pattern, std::string_view mark, const std::string& text) {
-  const std::size_t at = pattern.find(mark);
-  return at == pattern.npos ? pattern : pattern.replace(at, mark.size(), text);
-}
 
 bool has_mark(std::string_view pattern, std::string_view mark) {
   return pattern.find(mark) != pattern.npos;
@@ -48,55 +44,34 @@ void sort_documents(std::vector<std::string>& documents) {
     std::ranges::sort(documents);
 }
 
-/// The names of a kind of array that say the layer, the likeliest first.
-std::vector<std::string> names_by_layer(const std::string& word) {
-  return {word + "/layer_{layer}", word + "_layer_{layer}", word + "/{layer}", word + "_{layer}"};
+/// The names of a kind of array, the likeliest first.
+std::vector<std::string> usual_names(const std::string& word) {
+  return {word + "/layer_{layer}", word + "_layer_{layer}", word};
 }
 
-/// The names of hidden states, the likeliest first.
-std::vector<std::string> usual_state_names() {
-  std::vector<std::string> names = names_by_layer("hidden_states");
-  names.insert(names.end(), {"layer_{layer}/hidden_states", "layer_{layer}", "hidden_states", "states", "embeddings",
-                             "last_hidden_state"});
-  return names;
-}
-
-/// The names of finished attention, the likeliest first.
-std::vector<std::string> usual_attention_names() {
-  std::vector<std::string> names;
-  for (const std::string word : {"attentions", "attention"}) {
-    const std::vector<std::string> layers = names_by_layer(word);
-    names.insert(names.end(), layers.begin(), layers.end());
-    names.push_back("layer_{layer}/" + word);
-  }
-  names.insert(names.end(), {"attentions", "attention"});
-  return names;
-}
-
-/// Axes of states, or of queries or keys, by their number.
-/// @param projected     queries or keys
-/// @param layers_named  the name says the layer
+/// Axes of an array that says nothing of them, by their number.
+/// @param part          what the array holds
+/// @param layer_named   the name says the layer
+/// @param layer_known   the name or the search does
 /// @param one_document  each document has arrays of its own
 /// @returns nothing where none is usual
-std::vector<ArrayAxis> usual_axes(std::size_t count, bool projected, bool layers_named, bool one_document) {
-  if (count == 2) return {ArrayAxis::token, ArrayAxis::width};
-  if (count == 3)
-    return one_document && !layers_named ? std::vector{ArrayAxis::layer, ArrayAxis::token, ArrayAxis::width}
-                                         : std::vector{ArrayAxis::document, ArrayAxis::token, ArrayAxis::width};
-  if (count == 4 && projected) return {ArrayAxis::document, ArrayAxis::head, ArrayAxis::token, ArrayAxis::width};
-  if (count == 4 && !layers_named) return {ArrayAxis::layer, ArrayAxis::document, ArrayAxis::token, ArrayAxis::width};
-  return {};
-}
-
-/// Axes of finished attention by their number: the last ones of layer, document, head, query, key. The first
-/// of four is not known unless the layer is, or there is one document.
-std::vector<ArrayAxis> usual_attention_axes(std::size_t count, bool layer_known, bool one_document) {
-  constexpr std::array all{ArrayAxis::layer, ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
-  if (count < 2 || count > all.size() || (count == all.size() && layer_known)) return {};
-  if (count != 4) return {all.end() - static_cast<std::ptrdiff_t>(count), all.end()};
-  if (layer_known) return {ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
-  if (one_document) return {ArrayAxis::layer, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
-  return {};
+std::vector<ArrayAxis> usual_axes(std::size_t count, std::optional<LayerArray> FoundLayer::*part, bool layer_named,
+                                  bool layer_known, bool one_document) {
+  const bool projected = part == &FoundLayer::queries || part == &FoundLayer::keys;
+  const char* axes = "";
+  if (part == &FoundLayer::attention) {
+    if (count == 2) axes = "query,key";
+    if (count == 3) axes = "head,query,key";
+    if (count == 4 && layer_known) axes = "document,head,query,key";
+    if (count == 4 && !layer_known && one_document) axes = "layer,head,query,key";
+    if (count == 5 && !layer_known) axes = "layer,document,head,query,key";
+  } else {
+    if (count == 2) axes = "token,width";
+    if (count == 3) axes = one_document && !layer_named ? "layer,token,width" : "document,token,width";
+    if (count == 4 && projected) axes = "document,head,token,width";
+    if (count == 4 && !projected && !layer_named) axes = "layer,document,token,width";
+  }
+  return array_axes(axes).value_or(std::vector<ArrayAxis>());
 }
 
 /// The values of {layer} and {document} with which a pattern fits a name.
@@ -129,17 +104,18 @@ bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& ma
 }
 
 class Search {
+  using Part = std::optional<LayerArray> FoundLayer::*;
+
  public:
   Search(const NamedArrays& arrays, const ArraySearch& search)
       : arrays_(arrays), search_(search), names_(arrays.names()) {}
 
   [[nodiscard]] FoundArrays found() {
-    const bool by_hand = !search_.dataset.empty();
-    const WantedNames names = by_hand ? named_by_hand() : usual_names();
-    add(names.states, "hidden states", &FoundLayer::states, by_hand);
-    add(names.queries, "queries", &FoundLayer::queries, by_hand);
-    add(names.keys, "keys", &FoundLayer::keys, by_hand);
-    add(names.attention, "finished attention", &FoundLayer::attention, by_hand);
+    if (search_.dataset.empty())
+      add_usual();
+    else if (!add(search_.dataset, named_part()))
+      throw FormatError(no_such_array(arrays_, search_.dataset,
+                                      named_part() == &FoundLayer::states ? "hidden states" : "finished attention"));
     if (layers_.empty())
       throw FormatError(
           no_such_array(arrays_, "hidden_states/layer_L",
@@ -175,45 +151,33 @@ class Search {
     return "";
   }
 
-  /// Patterns of names, by what the arrays hold; empty: not stored.
-  struct WantedNames {
-    std::string states, queries, keys, attention;
-  };
-
-  [[nodiscard]] WantedNames named_by_hand() const {
-    WantedNames names;
-    const bool named = search_.axes.empty() && std::ranges::count(usual_attention_names(), search_.dataset) > 0;
-    (named || has_axis(search_.axes, ArrayAxis::query) ? names.attention : names.states) = search_.dataset;
-    return names;
+  /// What the dataset holds.
+  [[nodiscard]] Part named_part() const {
+    const bool named = search_.axes.empty() && std::ranges::count(usual_names("attentions"), search_.dataset) > 0;
+    return named || has_axis(search_.axes, ArrayAxis::query) ? &FoundLayer::attention : &FoundLayer::states;
   }
 
-  [[nodiscard]] WantedNames usual_names() const {
-    WantedNames names;
-    names.states = first_usual(usual_state_names());
-    names.queries = first_usual(names_by_layer("queries"));
-    names.keys = first_usual(names_by_layer("keys"));
-    if (!names.states.empty() || !names.queries.empty() || !names.keys.empty()) return names;
-    names.attention = first_usual(usual_attention_names());
-    if (names.attention.empty() && names_.size() == 1)
-      (arrays_.shape(names_.front()).size() == 5 ? names.attention : names.states) = names_.front();
-    return names;
+  void add_usual() {
+    constexpr std::array<std::pair<const char*, Part>, 3> words{
+        {{"hidden_states", &FoundLayer::states}, {"queries", &FoundLayer::queries}, {"keys", &FoundLayer::keys}}};
+    for (const auto& [word, part] : words) add(first_usual(usual_names(word)), part);
+    if (layers_.empty()) add(first_usual(usual_names("attentions")), &FoundLayer::attention);
+    if (!layers_.empty() || names_.size() != 1) return;
+    const bool five = arrays_.shape(names_.front()).size() == 5;
+    add(names_.front(), five ? &FoundLayer::attention : &FoundLayer::states);
   }
 
-  /// @param needed  the array must be there
-  void add(const std::string& pattern, const char* what, std::optional<LayerArray> FoundLayer::*part, bool needed) {
-    if (pattern.empty()) return;
-    const bool layers_named = has_mark(pattern, layer_mark);
+  /// Adds the arrays whose names fit.
+  /// @returns whether there are any
+  bool add(const std::string& pattern, Part part) {
+    const bool layer_named = has_mark(pattern, layer_mark);
     std::map<Index, std::pair<std::string, std::string>> numbers;  // a name of that number, and how it writes it
     for (const std::string& name : names_) {
       NameMatch match;
-      if (!fits_pattern(pattern, name, match)) continue;
-      const auto& [number, named] = *numbers.try_emplace(match.number, name, match.digits).first;
-      if (named.second != match.digits)
-        throw FormatError(fmt::format("{} and '{}' are both of number {}; expected one of them",
-                                      arrays_.called(named.first), printable(name), number));
+      if (pattern.empty() || !fits_pattern(pattern, name, match)) continue;
+      numbers.try_emplace(match.number, name, match.digits);
       if (!match.document.empty()) documents_.insert(match.document);
     }
-    if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, pattern, what));
     for (const auto& [number, named] : numbers) {
       const auto& [name, digits] = named;
       LayerArray found{with_mark(pattern, layer_mark, digits), axes_of(pattern, name, part), -1};
@@ -221,40 +185,33 @@ class Search {
         add_entries(name, found, part);
         continue;
       }
-      layers_said_ = layers_said_ || layers_named;
-      keep(layers_named ? number : search_.layer.value_or(0), name, std::move(found), part);
+      layers_said_ = layers_said_ || layer_named;
+      keep(layer_named ? number : search_.layer.value_or(0), name, std::move(found), part);
     }
+    return !numbers.empty();
   }
 
-  void add_entries(const std::string& name, LayerArray found, std::optional<LayerArray> FoundLayer::*part) {
+  void add_entries(const std::string& name, LayerArray found, Part part) {
     const auto axis = static_cast<std::size_t>(std::ranges::find(found.axes, ArrayAxis::layer) - found.axes.begin());
     const Index count = arrays_.shape(name)[axis];
     layers_said_ = true;
     for (found.entry = 0; found.entry < count; ++found.entry) keep(found.entry, name, found, part);
   }
 
-  void keep(Index at, const std::string& name, LayerArray found, std::optional<LayerArray> FoundLayer::*part) {
+  void keep(Index at, const std::string& name, LayerArray found, Part part) {
     if (at < 0 || at >= most_layers)
       throw FormatError(
           fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
-    std::optional<LayerArray>& place = layers_[at].*part;
-    if (place)
-      throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",
-                                    arrays_.called(name), at, printable(place->name)));
-    place = std::move(found);
+    layers_[at].*part = std::move(found);
   }
 
-  [[nodiscard]] std::vector<ArrayAxis> axes_of(const std::string& pattern, const std::string& name,
-                                               std::optional<LayerArray> FoundLayer::*part) const {
+  [[nodiscard]] std::vector<ArrayAxis> axes_of(const std::string& pattern, const std::string& name, Part part) const {
     const std::vector<Index> shape = arrays_.shape(name);
-    const bool layers_named = has_mark(pattern, layer_mark);
-    const bool one = has_mark(pattern, document_mark);
-    const bool attention = part == &FoundLayer::attention;
+    const bool layer_named = has_mark(pattern, layer_mark), attention = part == &FoundLayer::attention;
     std::vector<ArrayAxis> axes = search_.axes;
-    if (axes.empty() && attention)
-      axes = usual_attention_axes(shape.size(), layers_named || search_.layer, one);
-    else if (axes.empty())
-      axes = usual_axes(shape.size(), part != &FoundLayer::states, layers_named, one);
+    if (axes.empty())
+      axes =
+          usual_axes(shape.size(), part, layer_named, layer_named || search_.layer, has_mark(pattern, document_mark));
     const bool sound = axes.size() == shape.size() && std::ranges::all_of(shape, [](Index size) { return size > 0; });
     if (sound) return axes;
     if (!search_.axes.empty())
@@ -307,27 +264,29 @@ std::string axes_text(const std::vector<ArrayAxis>& axes) {
 }
 
 AttentionFacts::AttentionFacts(const NamedArrays& arrays) {
-  const auto read = [&]<class Value>(const char* name, std::optional<Value>& fact) {
+  const auto read = [&]<class Value>(const char* name, std::optional<Value>& fact, bool (*is_sound)(double),
+                                     const char* expected) {
     const std::optional<double> number = arrays.number(name);
-    if (!number) return;
-    const double value = *number;
-    const bool whole = std::is_same_v<Value, Index>;
-    const bool sound = std::is_same_v<Value, bool> ? value == 0 || value == 1
-                       : whole                     ? value >= 1 && value <= 1e6 && value == std::floor(value)
-                                                   : value > 0;
-    if (!sound)
-      throw FormatError(fmt::format("{}: attribute '{}' is {:g}, expected {}", arrays.path().string(), name, value,
-                                    std::is_same_v<Value, bool> ? "0 or 1"
-                                    : whole                     ? "a whole number of at least 1"
-                                                                : "a number above 0"));
-    fact = static_cast<Value>(value);
+    if (number && !is_sound(*number))
+      throw FormatError(
+          fmt::format("{}: attribute '{}' is {:g}, expected {}", arrays.path().string(), name, *number, expected));
+    if (number) fact = static_cast<Value>(*number);
   };
-  read("num_heads", heads);
-  read("head_dim", d_head);
-  read("window", window);
-  read("causal", causal);
-  read("turned", turned);
-  read("score_scale", scale);
+  const auto read_count = [&](const char* name, std::optional<Index>& fact) {
+    read(
+        name, fact, [](double n) { return n >= 1 && n <= 1e6 && n == std::floor(n); }, "a whole number of at least 1");
+  };
+  const auto read_flag = [&](const char* name, std::optional<bool>& fact) {
+    read(
+        name, fact, [](double n) { return n == 0 || n == 1; }, "0 or 1");
+  };
+  read_count("num_heads", heads);
+  read_count("head_dim", d_head);
+  read_count("window", window);
+  read_flag("causal", causal);
+  read_flag("turned", turned);
+  read(
+      "score_scale", scale, [](double n) { return n > 0; }, "a number above 0");
 }
 
 std::string LayerArray::of(const std::string& document) const {

@@ -78,14 +78,12 @@ struct ArraySearch {
 /// Finds states, queries and keys, or finished attention among the arrays of a file. Without a dataset
 /// states are the first of
 ///
-///     hidden_states/layer_L  hidden_states_layer_L  hidden_states/L  hidden_states_L  layer_L/hidden_states  layer_L
-///     hidden_states  states  embeddings  last_hidden_state; or the only array
+///     hidden_states/layer_L  hidden_states_layer_L  hidden_states; or the only array
 ///
-/// and queries and keys have the first four names with their own word. If none of these is there, finished
-/// attention is the first of the same names with attentions or attention, or the only array of five axes. Axes are (token,
-/// width), (document, token, width) or, where the name does not say the layer, (layer, document, token,
-/// width) of states; (document, head, token, width) of queries and keys with four axes; the last ones of
-/// (layer, document, head, query, key) of attention.
+/// and queries and keys have these names with their own word. If none of them is there, finished attention has them with
+/// `attentions`, or is the only array of five axes. Axes are (token, width), (document, token, width) or, where the name
+/// does not say the layer, (layer, document, token, width) of states; (document, head, token, width) of queries and keys
+/// with four axes; the last ones of (layer, document, head, query, key) of attention.
 /// @throws FormatError naming the array, its shape and what was expected, or the nearest names; ShapeError if
 ///         a layer was given though names say it
 FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search);

@@ -22,13 +22,6 @@ namespace {
 
 constexpr float largest_half = 65504;
 
-std::vector<std::string> parts_of(const StateLayout& layout) {
-  std::vector<std::string> parts;
-  if (layout.states) parts.emplace_back("hidden_states");
-  if (layout.projections) parts.insert(parts.end(), {"queries", "keys"});
-  return parts;
-}
-
 const Matrix32& part_of(const StoredLayer& layer, const std::string& what) {
   return what == "hidden_states" ? layer.states : what == "queries" ? layer.query : layer.key;
 }
@@ -37,10 +30,8 @@ const Matrix32& part_of(const StoredLayer& layer, const std::string& what) {
 
 struct StateWriter::File {
   File(const std::filesystem::path& path, const BlockSpec& spec, const StateLayout& how)
-      : replaced(path), block(spec), layout(how), parts(parts_of(how)) {
-    if (layout.layers.empty() || parts.empty())
-      throw ShapeError(
-          fmt::format("{}: nothing is to be stored, of {} layers", shown_path(path), layout.layers.size()));
+      : replaced(path), block(spec), layout(how) {
+    if (how.projections) parts = {"queries", "keys"};
   }
   ~File() {
     // The library crashes when it closes what it could not write, so the file is abandoned and removed.
@@ -55,86 +46,77 @@ struct StateWriter::File {
   }
 
   void begin(const Document& document);
-  void begin_rows(const std::string& path, const std::vector<Index>& entry, RowType type);
   void append(const Document& document);
-  void require_like_first(const Document& document) const;
-  void require_whole(const Document& document);
-  void require_values(const StoredLayer& layer, const std::string& what, const Document& document);
+  void require_whole(const Document& document) const;
+  void require_values(const StoredLayer& layer, const std::string& what, const Document& document) const;
 
   ReplacedFile replaced;
   BlockSpec block;
   StateLayout layout;
-  std::vector<std::string> parts;
+  std::vector<std::string> parts{"hidden_states"};
   Index length = 0, documents = 0;
-  std::map<std::string, Index> widths;
+  std::map<std::string, Index> widths;  // of states, queries and keys
   Hdf5Handle handle;
-  std::vector<std::pair<std::string, Hdf5Handle>> datasets;  // by path, in the order in which they are filled
+  std::map<std::string, Hdf5Handle> datasets;  // by path
 };
-
-void StateWriter::File::begin_rows(const std::string& path, const std::vector<Index>& entry, RowType type) {
-  datasets.emplace_back(path, new_hdf5_rows(handle.id(), path, entry, type, layout.packing));
-}
 
 void StateWriter::File::begin(const Document& document) {
   length = document.length();
   handle = new_hdf5_file(replaced.temporary());
+  const auto add = [&](const std::string& path, const std::vector<Index>& entry, RowType type) {
+    datasets.emplace(path, new_hdf5_rows(handle.id(), path, entry, type, layout.packing));
+  };
   for (const std::string& part : parts) {
     Hdf5Handle group = new_hdf5_group(handle.id(), part);
     finish_hdf5(group, part);
-    for (const StoredLayer& layer : document.stored)
-      begin_rows(at_layer(part, layer.layer), {length, part_of(layer, part).cols()},
-                 layout.half ? RowType::float16 : RowType::float32);
+    for (const StoredLayer& layer : document.stored) {
+      const std::string path = at_layer(part, layer.layer);
+      widths[path] = part_of(layer, part).cols();
+      add(path, {length, widths[path]}, layout.half ? RowType::float16 : RowType::float32);
+    }
   }
-  if (!document.ids.empty()) begin_rows("ids", {length}, RowType::id);
-  if (!document.special.empty()) begin_rows("special", {length}, RowType::flag);
-  if (!document.tokens.empty()) begin_rows("tokens", {length}, RowType::text);
-  if (!document.name.empty()) begin_rows("document_name", {}, RowType::text);
+  if (!document.ids.empty()) add("ids", {length}, RowType::id);
+  if (!document.special.empty()) add("special", {length}, RowType::flag);
+  if (!document.tokens.empty()) add("tokens", {length}, RowType::text);
+  if (!document.name.empty()) add("document_name", {}, RowType::text);
 }
 
-void StateWriter::File::require_like_first(const Document& document) const {
-  if (document.length() != length)
-    throw ShapeError(fmt::format(
-        "{}: {} has {} tokens, the documents before it {}; a file holds documents of one length: cut them, or "
-        "store those of another length in another file",
-        shown_path(replaced.path()), printable(document.name), document.length(), length));
-  bool same = document.stored.size() == layout.layers.size();
-  for (std::size_t l = 0; same && l < layout.layers.size(); ++l) same = document.stored[l].layer == layout.layers[l];
-  if (!same)
-    throw ShapeError(fmt::format("{}: {} came with {} layers; expected the {} that are to be stored",
-                                 shown_path(replaced.path()), printable(document.name), document.stored.size(),
-                                 layout.layers.size()));
-}
-
-void StateWriter::File::require_values(const StoredLayer& layer, const std::string& what, const Document& document) {
+void StateWriter::File::require_values(const StoredLayer& layer, const std::string& what,
+                                       const Document& document) const {
   const Matrix32& values = part_of(layer, what);
   const std::string name = at_layer(what, layer.layer);
-  const Index width = widths.try_emplace(name, values.cols()).first->second;
+  const Index width = widths.contains(name) ? widths.at(name) : 0;
   if (values.rows() != length || values.cols() != width || width == 0)
     throw ShapeError(fmt::format("{}: {} of {} are {} x {}, expected {} x {}", shown_path(replaced.path()), name,
                                  printable(document.name), values.rows(), values.cols(), length, width));
-  const float most = values.cwiseAbs().maxCoeff();
   if (!are_finite(values))
     throw NumericError(
         fmt::format("{}: {} of {} hold a number that is not finite; look for NaN or huge values in the "
                     "model's weights",
                     shown_path(replaced.path()), name, printable(document.name)));
-  if (layout.half && most > largest_half)
+  if (const float most = values.cwiseAbs().maxCoeff(); layout.half && most > largest_half)
     throw NumericError(fmt::format("{}: {} of {} hold {:g}; float16 ends at 65504: store float32",
                                    shown_path(replaced.path()), name, printable(document.name), most));
 }
 
 /// Refuses a document before any part of it is written.
-void StateWriter::File::require_whole(const Document& document) {
-  require_like_first(document);
-  const auto require_each = [&](const char* name, std::size_t came) {
-    const bool first_had = std::ranges::any_of(datasets, [&](const auto& rows) { return rows.first == name; });
-    if (first_had && came != static_cast<std::size_t>(length))
-      throw ShapeError(fmt::format("{}: {} has {} {}, the documents before it one for every token",
-                                   shown_path(replaced.path()), printable(document.name), came, name));
+void StateWriter::File::require_whole(const Document& document) const {
+  const auto refuse = [&](const std::string& why) {
+    throw ShapeError(fmt::format("{}: {} {}", shown_path(replaced.path()), printable(document.name), why));
   };
-  require_each("ids", document.ids.size());
-  require_each("special", document.special.size());
-  require_each("tokens", document.tokens.size());
+  if (document.length() != length)
+    refuse(
+        fmt::format("has {} tokens, the documents before it {}; a file holds documents of one length: cut them, or "
+                    "store those of another length in another file",
+                    document.length(), length));
+  if (parts.size() * document.stored.size() != widths.size())
+    refuse(fmt::format("came with {} layers; expected the {} of the first document", document.stored.size(),
+                       widths.size() / parts.size()));
+  for (const auto& [name, came] : {std::pair("ids", document.ids.size()),
+                                   {"special", document.special.size()},
+                                   {"tokens", document.tokens.size()}})
+    if (datasets.contains(name) && came != static_cast<std::size_t>(length))
+      refuse(fmt::format("has {} {}, the documents before it one for every token", came, name));
   for (const std::string& part : parts)
     for (const StoredLayer& layer : document.stored) require_values(layer, part, document);
 }
@@ -143,19 +125,15 @@ void StateWriter::File::append(const Document& document) {
   const Hdf5Session session;
   if (!handle.valid()) begin(document);
   require_whole(document);
-  std::size_t at = 0;
+  const auto write = [&](const std::string& path, const void* row) {
+    if (const auto found = datasets.find(path); found != datasets.end()) append_hdf5_row(found->second, path, row);
+  };
   for (const std::string& part : parts)
-    for (const StoredLayer& layer : document.stored) {
-      const auto& [path, rows] = datasets[at++];
-      append_hdf5_row(rows, path, part_of(layer, part).data());
-    }
-  for (; at < datasets.size(); ++at) {
-    const auto& [path, rows] = datasets[at];
-    if (path == "ids") append_hdf5_row(rows, path, document.ids.data());
-    if (path == "special") append_hdf5_row(rows, path, document.special.data());
-    if (path == "tokens") append_hdf5_row(rows, path, Hdf5Texts(document.tokens).data());
-    if (path == "document_name") append_hdf5_row(rows, path, Hdf5Texts({document.name}).data());
-  }
+    for (const StoredLayer& layer : document.stored) write(at_layer(part, layer.layer), part_of(layer, part).data());
+  write("ids", document.ids.data());
+  write("special", document.special.data());
+  write("tokens", Hdf5Texts(document.tokens).data());
+  write("document_name", Hdf5Texts({document.name}).data());
   ++documents;
 }
 

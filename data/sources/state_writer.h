@@ -15,11 +15,9 @@ inline constexpr const char* stored_states_title = "states of a model, stored by
 
 /// What is stored of every document, and how.
 struct StateLayout {
-  std::vector<Index> layers;  ///< ascending
-  bool states = true;         ///< what enters the layers' projections
-  bool projections = false;   ///< queries and keys, turned where positions are rotary
-  bool half = false;          ///< as float16: 11 bits of every number
-  unsigned packing = 0;       ///< zlib's level, 0 to 9
+  bool projections = false;  ///< queries and keys, turned where positions are rotary; else what enters the projections
+  bool half = false;         ///< as float16: 11 bits of every number
+  unsigned packing = 0;      ///< zlib's level, 0 to 9
 };
 
 /// Writes states of documents to HDF5, one document after another, in the layout that stored_states() reads.
@@ -31,14 +29,13 @@ struct StateLayout {
 /// is one; `turned` with queries and keys.
 class StateWriter {
  public:
-  /// @throws IoError if the file cannot be made; ShapeError if nothing is to be stored
+  /// @throws IoError if the file cannot be made
   StateWriter(const std::filesystem::path& path, const BlockSpec& block, const StateLayout& layout);
   StateWriter(const StateWriter&) = delete;
   StateWriter& operator=(const StateWriter&) = delete;
   ~StateWriter();
 
   /// Writes a document.
-  /// @param document  `stored` has the layers of the layout
   /// @throws ShapeError if it has another length, other layers or other widths than the first, or lacks what
   ///         the first had; NumericError if a number is not finite, or too large for float16; IoError if the
   ///         disk refuses

@@ -12,6 +12,7 @@
 #include "../../core/attention/document.h"
 #include "../../core/attention/finished_attention.h"
 #include "../../core/errors/error.h"
+#include "../../core/model/intervention.h"
 #include "../../core/model/layer.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
@@ -40,11 +41,9 @@ namespace {
 /// A file or folder whose arrays are found.
 struct StateFiles {
   StateFiles(const ArraysPlace& at, const ArraySearch& search)
-      : path(at.path),
-        arrays(at.arrays ? at.arrays : open_arrays(at.path)),
-        contents(find_arrays(*arrays, search)),
-        facts(*arrays) {}
+      : arrays(at.arrays ? at.arrays : open_arrays(at.path)), contents(find_arrays(*arrays, search)), facts(*arrays) {}
 
+  [[nodiscard]] const std::filesystem::path& path() const { return arrays->path(); }
   [[nodiscard]] std::string first_document() const {
     return contents.documents.empty() ? "" : contents.documents.front();
   }
@@ -56,7 +55,6 @@ struct StateFiles {
   [[nodiscard]] std::string called(const LayerArray& part) const { return arrays->called(part.of(first_document())); }
   [[nodiscard]] bool is_attention() const { return contents.layers.front().attention.has_value(); }
 
-  std::filesystem::path path;
   std::shared_ptr<const NamedArrays> arrays;
   FoundArrays contents;
   AttentionFacts facts;
@@ -191,7 +189,7 @@ class StateDocuments : public Source {
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
       throw FormatError(
-          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path), stored, at_most),
+          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path()), stored, at_most),
           give("documents", fmt::format("{} or fewer", stored)));
     if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
   }
@@ -233,7 +231,7 @@ class StateDocuments : public Source {
     const std::optional<LayerArray>& attention = contents().layers.front().attention;
     Attributes provenance{
         {"source", std::string(attention ? "stored attention" : "stored states")},
-        {"source_file", files_->path.string()},
+        {"source_file", files_->path().string()},
         {"documents", static_cast<std::int64_t>(documents_.size())},
         {"length", static_cast<std::int64_t>(longest)},
         {"stored_layers", layers_text(numbers)},
@@ -256,15 +254,11 @@ class StateDocuments : public Source {
   /// Each document has arrays of its own.
   void find_apart() {
     const LayerArray& one = *contents().layers.front().parts().front();
-    Index heads = 0;  // of the first
     for (const std::string& text : contents().documents) {
       const ArrayExtent extent = array_extent(*files_->arrays, one, text);
-      if (documents_.empty()) heads = extent.heads;
-      if (extent.documents != 1 || extent.heads != heads)
-        throw FormatError(
-            fmt::format("{} holds {} documents of {} heads, expected one: each has arrays of its own, with "
-                        "the first one's {} heads",
-                        files_->arrays->called(one.of(text)), extent.documents, extent.heads, heads));
+      if (extent.documents != 1)
+        throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
+                                      files_->arrays->called(one.of(text)), extent.documents));
       documents_.push_back({text, 0, extent.length, text});
     }
   }
@@ -291,7 +285,7 @@ class StateDocuments : public Source {
     require_each(names, named.size(), names.empty() ? 0 : all.documents, "document");
     for (Index i = 0; i < all.documents; ++i)
       documents_.push_back({"", i, all.length,
-                            named.empty() ? fmt::format("{}, document {}", files_->path.filename().string(), i)
+                            named.empty() ? fmt::format("{}, document {}", files_->path().filename().string(), i)
                                           : named[static_cast<std::size_t>(i)]});
     if (!contents().tokens.empty()) tokens_ = files_->arrays->texts(contents().tokens);
   }
@@ -382,7 +376,7 @@ void require_same_attention(const StateFiles& files, const BlockSpec& spec) {
   const auto require = [&](const char* name, const auto& fact, double model, double tolerance = 0) {
     if (fact && std::abs(static_cast<double>(*fact) - model) > tolerance)
       throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
-                                   files.path.string(), name, static_cast<double>(*fact), model));
+                                   files.path().string(), name, static_cast<double>(*fact), model));
   };
   require("num_heads", files.facts.heads, static_cast<double>(spec.heads));
   require("head_dim", files.facts.d_head, static_cast<double>(spec.d_head));
@@ -398,22 +392,16 @@ bool is_causal(const Source& documents) {
   return false;
 }
 
-/// The number of heads, which is the same in every layer.
+/// The number of heads of finished attention, of its first layer.
 Index heads_of(const StateFiles& files) {
-  const std::vector<FoundLayer>& layers = files.contents.layers;
-  const Index heads = files.extent(*layers.front().attention).width;
-  for (const FoundLayer& layer : layers)
-    if (const Index came = files.extent(*layer.attention).width; came != heads)
-      throw FormatError(fmt::format("{} has {} heads, a layer before it {}; expected as many in all of them",
-                                    files.called(*layer.attention), came, heads));
-  return heads;
+  return files.extent(*files.contents.layers.front().attention).width;
 }
 
 /// What is known of the model that computed finished attention: how many layers and heads it has, and which
 /// way it looks. Where nothing says whether it is causal, the first rows of the first document of two tokens
 /// or more do.
 /// @param heads  as asked for; 0: as the file says
-/// @throws FormatError if layers have different numbers of heads; ShapeError if another number was given
+/// @throws ShapeError if another number of heads was given
 Model attention_model(const StateFiles& files, const Source& documents, Index heads) {
   Model model;
   model.family = "stored attention";
@@ -425,7 +413,7 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
       throw ShapeError(
           fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
                       "file's num_heads)",
-                      shown_path(files.path), block.heads, said));
+                      shown_path(files.path()), block.heads, said));
   block.causal = files.facts.causal ? *files.facts.causal : is_causal(documents);
   block.window = files.facts.window.value_or(0);
   return model;
@@ -437,50 +425,33 @@ void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
     throw ShapeError(
         fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
-                    shown_path(files.path), model.family),
+                    shown_path(files.path()), model.family),
         omit("model"));
   if (const Index heads = heads_of(files); heads != model.stack.block.heads)
     throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
-                                 shown_path(files.path), heads, model.stack.block.heads));
+                                 shown_path(files.path()), heads, model.stack.block.heads));
   if (const Index last = files.contents.layers.back().layer; last >= model.stack.layers())
     throw ShapeError(
         fmt::format("{}: finished attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
-                    shown_path(files.path), last, model.stack.layers() - 1));
+                    shown_path(files.path()), last, model.stack.layers() - 1));
 }
 
-/// Query and key projections beside the states, as (out, in).
-struct StoredWeights {
-  struct Projection {
-    Matrix32 weight;
-    Vector32 bias;
-  };
-  std::vector<Projection> query, key;  // one per layer, empty where nothing is stored
-};
-
-StoredWeights::Projection projection(const NamedArrays& arrays, const std::string& name, Index d_model) {
+/// A projection beside the states, as (out, in).
+/// @param model  keeps it
+Linear projection(const NamedArrays& arrays, const std::string& name, Index d_model, ChangedModel& model) {
   const std::vector<Index>& shape = arrays.shape(name);
   if (shape.size() != 2 || shape[0] != d_model)
     throw FormatError(fmt::format("{} has shape {}, expected (d_model, heads * d_head) with d_model {}, as the states",
                                   arrays.called(name), shape_text(shape), d_model));
   const std::vector<float> weight = arrays.floats(name);
-  StoredWeights::Projection result{MatrixView32(weight.data(), shape[0], shape[1]).transpose(), {}};
-  if (!arrays.has(name + "_bias")) return result;
+  Linear linear{model.kept(Matrix32(MatrixView32(weight.data(), shape[0], shape[1]).transpose())), {}};
+  if (!arrays.has(name + "_bias")) return linear;
   const std::vector<float> bias = arrays.floats(name + "_bias");
-  if (static_cast<Index>(bias.size()) != result.weight.rows())
-    throw FormatError(fmt::format("{} has {} entries, expected {}", arrays.called(name + "_bias"), bias.size(),
-                                  result.weight.rows()));
-  result.bias = VectorView32(bias.data(), result.weight.rows());
-  return result;
-}
-
-/// Requires the same width of every layer.
-void require_width(Index& width, const StateFiles& files, const LayerArray& part) {
-  const Index came = files.extent(part).width;
-  if (width == 0) width = came;
-  if (came != width)
+  if (std::ssize(bias) != shape[1])
     throw FormatError(
-        fmt::format("{} has width {}, that of a layer before it {}; expected heads * d_head in all of them",
-                    files.called(part), came, width));
+        fmt::format("{} has {} entries, expected {}", arrays.called(name + "_bias"), bias.size(), shape[1]));
+  linear.bias = model.kept(Vector32(VectorView32(bias.data(), shape[1])));
+  return linear;
 }
 
 /// How many heads share the keys: keys are as wide as queries, or several heads read the same.
@@ -490,7 +461,7 @@ Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width
     throw FormatError(
         fmt::format("{}: keys of width {} beside queries of {} heads x {}; expected as many heads of keys, "
                     "or a number that divides them",
-                    files.path.string(), key_width, block.heads, block.d_head));
+                    files.path().string(), key_width, block.heads, block.d_head));
   return kv_heads;
 }
 
@@ -508,20 +479,15 @@ Index heads_along(const StateFiles& files) {
 }
 
 /// Requires as many heads along an axis of heads as attention has.
-void require_heads(const StateFiles& files, const std::optional<LayerArray>& part, Index heads) {
-  const Index came = part ? files.extent(*part).heads : 0;
-  if (came > 0 && came != heads)
-    throw ShapeError(
-        fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
-                    "the model's); are the axes in that order?",
-                    files.called(*part), came, axes_text(part->axes), heads));
-}
-
-void require_heads(const StateFiles& files, std::span<const FoundLayer> layers, const BlockSpec& block) {
-  for (const FoundLayer& layer : layers) {
-    require_heads(files, layer.queries, block.heads);
-    require_heads(files, layer.keys, block.kv_heads);
-  }
+/// @param kv_heads  0: not known yet
+void require_heads(const StateFiles& files, std::span<const FoundLayer> layers, Index heads, Index kv_heads) {
+  for (const FoundLayer& layer : layers)
+    for (const auto& [part, expected] : {std::pair(&layer.queries, heads), std::pair(&layer.keys, kv_heads)})
+      if (const Index came = *part ? files.extent(**part).heads : 0; came > 0 && expected > 0 && came != expected)
+        throw ShapeError(
+            fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or the "
+                        "model's); are the axes in that order?",
+                        files.called(**part), came, axes_text((*part)->axes), expected));
 }
 
 /// The name of a layer's weights: "weights/layer_1/query", or "layer_1_query" in a folder.
@@ -536,62 +502,55 @@ Model model_beside(const StateFiles& files, Index asked_heads) {
   const std::vector<FoundLayer>& layers = files.contents.layers;
   const Index given_heads = asked_heads > 0 ? asked_heads : files.facts.heads.value_or(0);
   const Index heads = given_heads > 0 ? given_heads : heads_along(files);
-  const Index count = layers.back().layer + 1;
-  auto weights = std::make_shared<StoredWeights>();
-  weights->query.resize(static_cast<std::size_t>(count));
-  weights->key.resize(static_cast<std::size_t>(count));
-  Model model;
-  model.family = "stored states";
-  model.stack.blocks.resize(static_cast<std::size_t>(count));
+  Model named;
+  named.family = "stored states";
+  ChangedModel model(named);
+  Stack& stack = model.stack_of(AttentionKind::self);
+  stack.blocks.resize(static_cast<std::size_t>(layers.back().layer + 1));
   Index width = 0, key_width = 0;
   for (const FoundLayer& layer : layers) {
     if (layer.queries) {
-      require_width(width, files, *layer.queries);
-      require_width(key_width, files, *layer.keys);
+      width = files.extent(*layer.queries).width;
+      key_width = files.extent(*layer.keys).width;
       continue;
     }
     const Index d_model = files.extent(*layer.states).width;
-    const auto l = static_cast<std::size_t>(layer.layer);
+    AttentionWeights& self = stack.blocks[static_cast<std::size_t>(layer.layer)].self;
     const std::string query = weights_name(arrays, layer.layer, "query"),
                       key = weights_name(arrays, layer.layer, "key");
     if (!arrays.has(query) || !arrays.has(key))
       throw FormatError(fmt::format("{}: neither queries and keys nor weights of layer {} are stored",
                                     arrays.path().string(), layer.layer),
                         give("model", "DIR"));
-    weights->query[l] = projection(arrays, query, d_model);
-    weights->key[l] = projection(arrays, key, d_model);
-    model.stack.blocks[l].self.query = {weights->query[l].weight, weights->query[l].bias};
-    model.stack.blocks[l].self.key = {weights->key[l].weight, weights->key[l].bias};
-    width = weights->query[l].weight.rows();
-    key_width = weights->key[l].weight.rows();
+    self.query = projection(arrays, query, d_model, model);
+    self.key = projection(arrays, key, d_model, model);
+    width = self.query.d_out();
+    key_width = self.key.d_out();
   }
   if (heads < 1)
     throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
                                  arrays.path().string()),
                      give("head_count", "N"));
-  for (const FoundLayer& layer : layers) require_heads(files, layer.queries, heads);
+  require_heads(files, layers, heads, 0);
   if (width % heads != 0)
     throw ShapeError(
         fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
-  BlockSpec& block = model.stack.block;
+  BlockSpec& block = stack.block;
   block.heads = heads;
   block.d_head = width / heads;
   block.kv_heads = key_heads(files, block, key_width);
-  require_heads(files, layers, block);
+  require_heads(files, layers, heads, block.kv_heads);
   if (files.facts.d_head && *files.facts.d_head != block.d_head)
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
                                  arrays.path().string(), heads, block.d_head, *files.facts.d_head));
   block.causal = files.facts.causal.value_or(false);
   block.window = files.facts.window.value_or(0);
   block.score_scale = files.facts.scale.value_or(1.0 / std::sqrt(static_cast<double>(block.d_head)));
-  model.storage = weights;
-  return model;
+  return model.taken();
 }
 
 std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
-  if (options.layer && *options.layer < 0)
-    throw ShapeError(fmt::format("the states enter layer {}, expected 0 or more", *options.layer));
-  auto files = std::make_shared<const StateFiles>(at, ArraySearch{options.dataset, options.axes, options.layer});
+  auto files = std::make_shared<const StateFiles>(at, options);
   const std::optional<Index>& heads = files->facts.heads;
   if (options.heads > 0 && heads && *heads != options.heads)
     throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
@@ -656,7 +615,7 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
         fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
                     "after the last layer unless those of layer 0 are there; if they are numbered from 1, "
                     "rename them",
-                    files.path.string(), count, count - 1));
+                    files.path().string(), count, count - 1));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
@@ -708,7 +667,7 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
   require_same_attention(*files, model.stack.block);
-  require_heads(*files, layers, model.stack.block);
+  require_heads(*files, layers, model.stack.block.heads, model.stack.block.kv_heads);
   if (model.stack.rotary() != nullptr && layers.front().queries && files->facts.turned.value_or(false))
     throw ShapeError(
         fmt::format("{}: its queries and keys are turned already (attribute 'turned'), and the model would "

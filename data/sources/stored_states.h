@@ -27,14 +27,11 @@ struct ArraysPlace {
   std::shared_ptr<const NamedArrays> arrays;  ///< null: in the file or folder
 };
 
-struct StoredStatesOptions {
-  Index heads = 0;              ///< 0: as the model or the file's attribute `num_heads` says
-  Index documents = 0;          ///< at most this many; 0: all
-  std::optional<Index> layer;   ///< that the states enter, if the file does not say it; unset: 0
-  std::string dataset;          ///< pattern of the states' name, or of finished attention; empty: the usual names
-  std::vector<ArrayAxis> axes;  ///< axes of that dataset; empty: the default axes for their number
-  bool apply_norm = false;      ///< the states are raw, from before the norm of a pre-norm layer
-  bool any_states = false;      ///< accept states even if they do not look normalised
+struct StoredStatesOptions : ArraySearch {
+  Index heads = 0;          ///< 0: as the model or the file's attribute `num_heads` says
+  Index documents = 0;      ///< at most this many; 0: all
+  bool apply_norm = false;  ///< the states are raw, from before the norm of a pre-norm layer
+  bool any_states = false;  ///< accept states even if they do not look normalised
 };
 
 /// Stored documents, and the model that makes queries and keys of their states. Where queries and keys are

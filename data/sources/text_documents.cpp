@@ -147,12 +147,6 @@ class IdDocuments : public Source {
   Attributes provenance_;
 };
 
-void require_options(const PackingOptions& options) {
-  if (options.documents.value_or(1) < 1 || options.length.value_or(1) < 1)
-    throw ShapeError(fmt::format("{} documents of {} tokens were asked for; expected at least 1 of each",
-                                 options.documents.value_or(1), options.length.value_or(1)));
-}
-
 /// The bytes of text that the documents can need: a token has at most 64 on average.
 std::size_t enough_bytes(const PackingOptions& options) {
   constexpr std::size_t least = std::size_t{4} << 20U;
@@ -294,7 +288,6 @@ std::optional<double> unknown_share(const Ids& ids, const Tokenizer& tokenizer) 
 
 std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                        const PackingOptions& options) {
-  require_options(options);
   const InputText input(file, {.enough = enough_bytes(options)});
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   std::vector<IdPair> documents =
@@ -310,7 +303,6 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_
 
 std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                      const PackingOptions& options, const Endings& endings) {
-  require_options(options);
   const InputText input(file, {.expected = "token ids", .advice = "write them as JSON"});
   std::vector<IdPair> documents = listed_ids(input.text(), input.name(), options);
   const Index wanted = wanted_documents(static_cast<Index>(documents.size()), options, input.name());

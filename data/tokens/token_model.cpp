@@ -71,21 +71,19 @@ PiecePrefixes::Range PiecePrefixes::narrowed(Range range, std::size_t depth, std
 
 namespace {
 
-// Spelling can take cubic time in the length of a word.
-constexpr std::size_t longest_word_allowed = 256;
+constexpr std::size_t longest_word = 100;  // in characters; a longer one is unknown
+constexpr std::string_view inside = "##";  // how pieces inside a word begin
 
 class WordPiece final : public TokenModel {
  public:
-  WordPiece(Vocabulary entries, const WordPieceOptions& options, const std::string& file)
-      : TokenModel(std::move(entries)),
-        unknown_(unknown_id(vocabulary(), options.unknown, file)),
-        longest_word_(options.longest_word) {
+  WordPiece(Vocabulary entries, const std::string& unknown, const std::string& file)
+      : TokenModel(std::move(entries)), unknown_(unknown_id(vocabulary(), unknown, file)) {
     for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
       const std::string_view piece = vocabulary().piece(id);
       longest_piece_ = std::max(longest_piece_, piece.size());
       // Of a piece that occurs twice the id that the vocabulary finds counts.
-      if (piece.starts_with(options.continuing_prefix) && vocabulary().id(piece) == id)
-        continuing_.emplace(piece.substr(options.continuing_prefix.size()), id);
+      if (piece.starts_with(inside) && vocabulary().id(piece) == id)
+        continuing_.emplace(piece.substr(inside.size()), id);
     }
   }
 
@@ -100,7 +98,7 @@ class WordPiece final : public TokenModel {
   [[nodiscard]] bool is_too_long(std::string_view word) const {
     std::size_t characters = 0;
     for (const char c : word) characters += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
-    return characters > longest_word_;
+    return characters > longest_word;
   }
 
   [[nodiscard]] bool spell(std::string_view word, std::vector<std::int32_t>& ids) const {
@@ -122,7 +120,6 @@ class WordPiece final : public TokenModel {
   }
 
   std::int32_t unknown_;
-  std::size_t longest_word_;
   std::size_t longest_piece_ = 0;                                  // bytes
   std::unordered_map<std::string_view, std::int32_t> continuing_;  // without the prefix; looks into the vocabulary
 };
@@ -152,12 +149,8 @@ std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown
   return id;
 }
 
-std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const WordPieceOptions& options,
-                                       const std::string& file) {
-  if (options.longest_word < 1 || options.longest_word > longest_word_allowed)
-    throw FormatError(fmt::format("{}: words of up to {} characters are to be spelled, expected 1 to {}", file,
-                                  options.longest_word, longest_word_allowed));
-  return std::make_unique<WordPiece>(std::move(vocabulary), options, file);
+std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const std::string& unknown, const std::string& file) {
+  return std::make_unique<WordPiece>(std::move(vocabulary), unknown, file);
 }
 
 std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string& unknown, const std::string& file) {
@@ -165,6 +158,27 @@ std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string
 }
 
 namespace {
+
+/// The tokens "<0x00>" to "<0xFF>" of a vocabulary.
+class ByteTokens {
+ public:
+  /// @param wanted  false: there are none
+  ByteTokens(const Vocabulary& vocabulary, bool wanted) {
+    for (unsigned byte = 0; wanted && byte < 256; ++byte)
+      ids_.push_back(vocabulary.id(fmt::format("<0x{:02X}>", byte)));
+  }
+
+  /// The tokens of a text's bytes; none where a byte has no token.
+  [[nodiscard]] std::vector<std::int32_t> spelled(std::string_view text) const {
+    std::vector<std::int32_t> ids;
+    if (!ids_.empty())
+      for (const char byte : text) ids.push_back(ids_[static_cast<unsigned char>(byte)]);
+    return std::ranges::count(ids, -1) > 0 ? std::vector<std::int32_t>() : ids;
+  }
+
+ private:
+  std::vector<std::int32_t> ids_;
+};
 
 struct Joined {
   std::int32_t rank = 0;
@@ -192,13 +206,11 @@ class BytePairEncoding final : public TokenModel {
  public:
   BytePairEncoding(Vocabulary entries, const std::vector<Merge>& merges, const BytePairOptions& options,
                    const std::string& file)
-      : TokenModel(std::move(entries)), options_(options) {
+      : TokenModel(std::move(entries)), options_(options), bytes_(vocabulary(), options.byte_fallback) {
     if (!options.unknown.empty()) unknown_ = unknown_id(vocabulary(), options.unknown, file);
     joined_.reserve(merges.size());
     for (std::size_t rank = 0; rank < merges.size(); ++rank)
       add_merge(merges[rank], static_cast<std::int32_t>(rank), file);
-    if (options_.byte_fallback)
-      for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
   }
 
   void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const override {
@@ -221,10 +233,7 @@ class BytePairEncoding final : public TokenModel {
 
   void add_merge(const Merge& merge, std::int32_t rank, const std::string& file) {
     const auto& [left, right] = merge;
-    if (!right.starts_with(options_.continuing_prefix))
-      throw FormatError(fmt::format("{}: merge {}: '{}' does not begin with the prefix '{}' of pieces within a word",
-                                    file, rank, printable(right), printable(options_.continuing_prefix)));
-    const std::string result = left + right.substr(options_.continuing_prefix.size());
+    const std::string result = left + right;
     for (const std::string& piece : {left, right, result})
       if (vocabulary().id(piece) < 0)
         throw FormatError(
@@ -253,13 +262,13 @@ class BytePairEncoding final : public TokenModel {
       at += utf8_length(word[at]);
       const std::string_view character = word.substr(begin, at - begin);
       const bool is_last = at == word.size();
-      const std::int32_t id = character_id(character, begin == 0, is_last);
+      const std::int32_t id = vocabulary().id(std::string(character) + (is_last ? options_.word_suffix : ""));
       if (id >= 0) {
         if (unknown_waits) put(unknown_);
         unknown_waits = false;
         put(id);
-      } else if (has_bytes(character)) {
-        for (const char byte : character) put(byte_ids_[static_cast<unsigned char>(byte)]);
+      } else if (const std::vector<std::int32_t> spelled = bytes_.spelled(character); !spelled.empty()) {
+        for (const std::int32_t byte : spelled) put(byte);
       } else if (unknown_ >= 0) {
         if (unknown_waits && !options_.fuse_unknown) put(unknown_);
         unknown_waits = true;
@@ -267,21 +276,6 @@ class BytePairEncoding final : public TokenModel {
     }
     if (unknown_waits) put(unknown_);
     return symbols;
-  }
-
-  [[nodiscard]] std::int32_t character_id(std::string_view character, bool is_first, bool is_last) const {
-    const bool prefixed = !is_first && !options_.continuing_prefix.empty();
-    const bool suffixed = is_last && !options_.word_suffix.empty();
-    if (!prefixed && !suffixed) return vocabulary().id(character);
-    return vocabulary().id((prefixed ? options_.continuing_prefix : "") + std::string(character) +
-                           (suffixed ? options_.word_suffix : ""));
-  }
-
-  [[nodiscard]] bool has_bytes(std::string_view character) const {
-    if (!options_.byte_fallback) return false;
-    for (const char byte : character)
-      if (byte_ids_[static_cast<unsigned char>(byte)] < 0) return false;
-    return true;
   }
 
   void join(std::vector<Symbol>& symbols) const {
@@ -310,8 +304,8 @@ class BytePairEncoding final : public TokenModel {
   }
 
   BytePairOptions options_;
+  ByteTokens bytes_;
   std::int32_t unknown_ = -1;
-  std::vector<std::int32_t> byte_ids_;
   std::unordered_map<std::uint64_t, Joined> joined_;
 };
 
@@ -341,10 +335,8 @@ class Unigram final : public TokenModel {
       : TokenModel(std::move(entries)),
         options_(std::move(options)),
         pieces_(found_pieces()),
-        unknown_score_(least_score() - 10) {
-    if (options_.byte_fallback)
-      for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
-  }
+        unknown_score_(least_score() - 10),
+        bytes_(vocabulary(), options_.byte_fallback) {}
 
   void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const override {
     const std::vector<Reached> best = best_spellings(word);
@@ -413,29 +405,22 @@ class Unigram final : public TokenModel {
 
   void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
     const std::int32_t whole = vocabulary().id(text);
-    const auto has_byte = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)] >= 0; };
-    if (whole < 0 && options_.byte_fallback && std::all_of(text.begin(), text.end(), has_byte))
-      for (const char byte : text) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
-    else
-      ids.push_back(whole >= 0 ? whole : options_.unknown);
+    const std::vector<std::int32_t> spelled = whole < 0 ? bytes_.spelled(text) : std::vector<std::int32_t>();
+    ids.insert(ids.end(), spelled.begin(), spelled.end());
+    if (spelled.empty()) ids.push_back(whole >= 0 ? whole : options_.unknown);
   }
 
   UnigramOptions options_;
   PiecePrefixes pieces_;
   double unknown_score_;
-  std::vector<std::int32_t> byte_ids_;
+  ByteTokens bytes_;
 };
 
 }  // namespace
 
 std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file) {
-  if (options.scores.size() != static_cast<std::size_t>(vocabulary.size()))
-    throw FormatError(fmt::format("{}: {} scores for ids 0 to {}: each needs one", file, options.scores.size(),
-                                  vocabulary.size() - 1));
   for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
     const std::string& piece = vocabulary.piece(id);
-    if (!std::isfinite(options.scores[static_cast<std::size_t>(id)]))
-      throw FormatError(fmt::format("{}: the score of '{}' is not finite", file, printable(piece)));
     if (piece.size() > longest_unigram_piece)
       throw FormatError(fmt::format("{}: the piece '{}' has {} bytes, at most {} are read", file, printable(piece),
                                     piece.size(), longest_unigram_piece));

@@ -115,19 +115,15 @@ class TokenModel {
   Vocabulary vocabulary_;
 };
 
-struct WordPieceOptions {
-  std::string unknown = "[UNK]";         ///< the token of a word that cannot be spelled
-  std::string continuing_prefix = "##";  ///< how pieces inside a word begin
-  std::size_t longest_word = 100;        ///< in characters; a longer word is unknown. 1 to 256
-};
-
 /// Spells words as BERT: the longest piece that the word begins with, then the longest that continues it, and
-/// so on. A word of which a rest has no piece is one unknown token.
+/// so on; pieces inside a word begin with ##. A word of which a rest has no piece is one unknown token, and so is one of
+/// more than 100 characters.
 ///
 /// Source: Devlin et al. 2019, the released WordpieceTokenizer; Wu et al. 2016.
-/// @param file  what messages call the file
-/// @throws FormatError if the unknown token is not in the vocabulary, or the longest word out of range
-std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const WordPieceOptions& options, const std::string& file);
+/// @param unknown  the token of a word that cannot be spelled
+/// @param file     what messages call the file
+/// @throws FormatError if the unknown token is not in the vocabulary
+std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const std::string& unknown, const std::string& file);
 
 /// Makes every word one token: its own, or the unknown one.
 /// @throws FormatError if the unknown token is not in the vocabulary
@@ -142,7 +138,6 @@ struct BytePairOptions {
   bool fuse_unknown = false;       ///< adjacent unknown characters are one token
   bool byte_fallback = false;      ///< a character without a token becomes its bytes' tokens "<0xE3>", if all exist
   bool whole_words_first = false;  ///< a word that is a token is not spelled by merges
-  std::string continuing_prefix;   ///< how pieces inside a word begin
   std::string word_suffix;         ///< how pieces at the end of a word end
 };
 
@@ -157,8 +152,7 @@ using Merge = std::pair<std::string, std::string>;
 /// Source: Sennrich, Haddow and Birch 2016, algorithm 1.
 /// @param merges  in order of priority
 /// @param file    what messages call the file
-/// @throws FormatError if the parts or the result of a merge, or the unknown token, are not in the
-///         vocabulary, or a second part does not begin with the prefix of pieces within a word
+/// @throws FormatError if the parts or the result of a merge, or the unknown token, are not in the vocabulary
 std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std::vector<Merge>& merges,
                                                const BytePairOptions& options, const std::string& file);
 
@@ -184,8 +178,7 @@ struct UnigramOptions {
 ///
 /// Source: Kudo 2018, section 3.1.
 /// @param file  what messages call the file
-/// @throws FormatError if an id has no score, a score is not finite, a piece has more than 1024 bytes, or
-///         there is no unknown token
+/// @throws FormatError if a piece has more than 1024 bytes, or there is no unknown token
 std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file);
 
 }  // namespace headwave

@@ -3,12 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
+#include "normalizer.h"
+#include "token_model.h"
+#include "word_splitter.h"
 
 namespace headwave {
 
@@ -27,14 +32,69 @@ struct SpecialTokens {
 /// @param what  what they are put around
 std::string special_tokens_text(const SpecialTokens& special, const std::string& what);
 
+/// A token that is found in a text by its name before the text is cut into words: [MASK], <s>.
+struct AddedToken {
+  std::string content;  ///< at most 1024 bytes
+  std::int64_t id = 0;
+  bool special = false;      ///< not text
+  bool single_word = false;  ///< found only where no word character is beside it
+  bool lstrip = false;       ///< includes the white space before it
+  bool rstrip = false;       ///< includes the white space after it
+  bool normalized = false;   ///< found in the normalised text by its normalised name; false: in the text as it is
+};
+
+/// A part of a text: an added token, or what lies between added tokens.
+struct TextSegment {
+  std::string_view text;
+  std::int32_t id = -1;  ///< -1: not an added token
+};
+
+/// Finds added tokens in a text: the leftmost first, and of those that begin at one place the longest.
+class AddedTokenFinder {
+ public:
+  /// @param tokens      of two whose normalised names are equal the first counts
+  /// @param normalizer  applied to their names; may be empty
+  /// @param file        what messages call the file
+  /// @throws FormatError if a normalised name is empty or longer than 1024 bytes
+  AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer, const std::string& file);
+
+  AddedTokenFinder(const AddedTokenFinder&) = delete;
+  AddedTokenFinder& operator=(const AddedTokenFinder&) = delete;
+  ~AddedTokenFinder() = default;
+
+  /// The parts of a text in order, without empty ones.
+  [[nodiscard]] std::vector<TextSegment> segments(std::string_view text) const;
+
+ private:
+  std::vector<std::string> names_;  // normalised
+  std::vector<AddedToken> tokens_;
+  PiecePrefixes prefixes_;  // looks into the names
+};
+
+/// The parts of a tokenizer, in the order in which a text passes through them.
+struct TokenPipeline {
+  std::vector<AddedToken> added;                          ///< found by name, before or after normalisation
+  Normalizer normalizer;                                  ///< empty: the text as it is
+  WordSplitter splitter;                                  ///< empty: all of it is one word
+  std::unique_ptr<TokenModel> model;                      ///< spells the words
+  std::function<std::string(std::string_view)> readable;  ///< a piece as people should see it; empty: as it is
+  SpecialTokens special;
+  std::string kind;
+  std::vector<std::filesystem::path> files;
+};
+
 /// Turns text into the token ids that a model was trained on. One tokenizer may be used from several threads
 /// at once.
 class Tokenizer {
  public:
-  Tokenizer() = default;
+  /// @param parts  with a model
+  /// @param file   what messages call the file
+  /// @throws FormatError if an added token has the id of another token, or not the id that it has in the
+  ///         vocabulary
+  Tokenizer(TokenPipeline parts, const std::string& file);
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
-  virtual ~Tokenizer() = default;
+  ~Tokenizer() = default;
 
   /// The token ids of a text, without special tokens around it. Special and added tokens in the text
   /// ("a[MASK]b") are found by their names. Nothing is truncated or padded, whatever the files say. The ids
@@ -43,29 +103,38 @@ class Tokenizer {
   /// @param utf8_text  at most 1 GiB; each ill-formed byte sequence is read as one U+FFFD, as by Rust's
   ///                   from_utf8_lossy
   /// @throws ShapeError if the text is longer
-  [[nodiscard]] virtual std::vector<std::int32_t> encode(std::string_view utf8_text) const = 0;
+  [[nodiscard]] std::vector<std::int32_t> encode(std::string_view utf8_text) const;
 
   /// A token as people should see it: " the", "##ing"; bytes that are not a character as "<0xE3>".
   /// @throws ShapeError if id is not in 0 .. vocabulary() - 1
-  [[nodiscard]] virtual std::string token_text(std::int32_t id) const = 0;
+  [[nodiscard]] std::string token_text(std::int32_t id) const;
 
   /// The vocabulary's own spelling of a token, "\u0120the" for " the"; empty where no token has the id.
   /// @throws ShapeError if id is not in 0 .. vocabulary() - 1
-  [[nodiscard]] virtual std::string piece(std::int32_t id) const = 0;
+  [[nodiscard]] std::string piece(std::int32_t id) const;
 
   /// One more than the largest id: the number of rows that a table of word vectors needs.
-  [[nodiscard]] virtual Index vocabulary() const = 0;
+  [[nodiscard]] Index vocabulary() const { return size_; }
 
   /// Whether a token is declared special: [CLS], <pad>, also [UNK]; false for ids outside the vocabulary.
-  [[nodiscard]] virtual bool is_special(std::int32_t id) const = 0;
+  [[nodiscard]] bool is_special(std::int32_t id) const {
+    return id >= 0 && id < size_ && special_[static_cast<std::size_t>(id)] != 0;
+  }
 
-  [[nodiscard]] virtual SpecialTokens special_tokens() const = 0;
+  [[nodiscard]] SpecialTokens special_tokens() const { return parts_.special; }
 
   /// "WordPiece (vocab.txt)", "byte-level BPE (tokenizer.json)"
-  [[nodiscard]] virtual std::string kind() const = 0;
+  [[nodiscard]] std::string kind() const { return parts_.kind; }
 
   /// The files that it was read from, for provenance.
-  [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
+  [[nodiscard]] std::vector<std::filesystem::path> files() const { return parts_.files; }
+
+ private:
+  TokenPipeline parts_;
+  AddedTokenFinder before_, after_;  // normalisation
+  Index size_;
+  std::vector<std::uint8_t> special_;
+  std::unordered_map<std::int32_t, std::string> added_;
 };
 
 /// The purpose for which a tokenizer is opened.

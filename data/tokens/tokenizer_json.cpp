@@ -14,7 +14,6 @@
 #include "../files/unicode_text.h"
 #include "normalizer.h"
 #include "token_model.h"
-#include "token_pipeline.h"
 #include "tokenizer_files.h"
 #include "word_splitter.h"
 
@@ -190,14 +189,6 @@ WordSplitter splitter_in(const JsonObject& step) {
               "Sequence of them");
 }
 
-bool respells_bytes(const JsonObject& step, const std::string& steps) {
-  const std::string type = step.text("type");
-  if (type != "Sequence") return type == "ByteLevel";
-  for (const JsonObject& part : steps_of(step, steps))
-    if (respells_bytes(part, steps)) return true;
-  return false;
-}
-
 // How a single piece is shown: ByteFallback, Fuse and Strip change adjacent pieces only.
 Readable readable_of(const JsonObject& step) {
   const std::string type = step.text("type");
@@ -245,6 +236,13 @@ std::vector<Merge> merges_of(const JsonObject& model) {
   return merges;
 }
 
+/// Refuses another text than the one that is known.
+void require_text(const JsonObject& model, const std::string& key, const std::string& known) {
+  if (const std::string found = model.text(key, known); found != known)
+    throw FormatError(
+        fmt::format("{}: {} is '{}', which is not known; expected '{}'", model.place(), key, printable(found), known));
+}
+
 std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model) {
   if (const json* dropout = model.find("dropout"))
     if (!dropout->is_number() || dropout->get<double>() != 0.0)
@@ -255,19 +253,17 @@ std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model) {
   options.fuse_unknown = model.flag("fuse_unk", false);
   options.byte_fallback = model.flag("byte_fallback", false);
   options.whole_words_first = model.flag("ignore_merges", false);
-  options.continuing_prefix = model.text("continuing_subword_prefix", "");
+  require_text(model, "continuing_subword_prefix", "");
   options.word_suffix = model.text("end_of_word_suffix", "");
   return byte_pair_encoding(vocabulary_of(model), merges_of(model), options, model.place());
 }
 
 std::unique_ptr<TokenModel> word_piece_model(const JsonObject& model) {
-  WordPieceOptions options;
-  options.unknown = model.text("unk_token", options.unknown);
-  options.continuing_prefix = model.text("continuing_subword_prefix", options.continuing_prefix);
-  const std::int64_t longest =
-      model.integer("max_input_chars_per_word", static_cast<std::int64_t>(options.longest_word));
-  options.longest_word = longest < 0 ? 0 : static_cast<std::size_t>(longest);
-  return word_piece(vocabulary_of(model), options, model.place());
+  require_text(model, "continuing_subword_prefix", "##");
+  if (const std::int64_t longest = model.integer("max_input_chars_per_word", 100); longest != 100)
+    throw FormatError(
+        fmt::format("{}: max_input_chars_per_word is {}, which is not known; expected 100", model.place(), longest));
+  return word_piece(vocabulary_of(model), model.text("unk_token", "[UNK]"), model.place());
 }
 
 // A list of pieces with their scores, ["\u2581the", -3.5]: ids are places in it.
@@ -296,41 +292,30 @@ std::unique_ptr<TokenModel> model_of(const JsonObject& model, const std::string&
                                 printable(type)));
 }
 
-// The tokens by which `post_processor` opens and closes a document.
-SpecialTokens document_ends(const JsonObject& file) {
-  SpecialTokens ends;
-  if (file.has("post_processor")) read_ends(file.object("post_processor"), ends);
-  return ends;
-}
-
 // A section of the file; empty where it is null.
 template <class Step>
 Step section(const JsonObject& file, const char* key, Step (*read)(const JsonObject&)) {
   return file.has(key) ? read(file.object(key)) : Step();
 }
 
-bool is_byte_level(const JsonObject& file) {
-  return (file.has("normalizer") && respells_bytes(file.object("normalizer"), "normalizers")) ||
-         (file.has("pre_tokenizer") && respells_bytes(file.object("pre_tokenizer"), "pretokenizers"));
-}
-
 // Pad and mask are found by their usual names, the unknown token by what the model says.
 SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const TokenPipeline& pipeline,
                           TokenizerUse use) {
   const Vocabulary& vocabulary = pipeline.model->vocabulary();
-  SpecialTokens special = specials_by_name(vocabulary);
-  const auto added = [&](std::int32_t& id, const char* of_bert, const char* of_roberta) {
+  const auto named = [&](const char* of_bert, const char* of_roberta) {
+    std::int32_t id = vocabulary.id(of_bert);
+    if (id < 0) id = vocabulary.id(of_roberta);
     for (const AddedToken& token : pipeline.added)
       if (id < 0 && (token.content == of_bert || token.content == of_roberta)) id = static_cast<std::int32_t>(token.id);
+    return id;
   };
-  added(special.pad, "[PAD]", "<pad>");
-  added(special.mask, "[MASK]", "<mask>");
-  added(special.unknown, "[UNK]", "<unk>");
-  if (model.has("unk_id")) special.unknown = static_cast<std::int32_t>(model.integer("unk_id"));
-  if (model.has("unk_token")) special.unknown = vocabulary.id(model.text("unk_token"));
-  const SpecialTokens ends = use == TokenizerUse::text ? document_ends(file) : SpecialTokens{};
-  special.opens = ends.opens;
-  special.closes = ends.closes;
+  SpecialTokens special;
+  if (use == TokenizerUse::text && file.has("post_processor")) read_ends(file.object("post_processor"), special);
+  special.pad = named("[PAD]", "<pad>");
+  special.mask = named("[MASK]", "<mask>");
+  special.unknown = model.has("unk_token") ? vocabulary.id(model.text("unk_token"))
+                    : model.has("unk_id")  ? static_cast<std::int32_t>(model.integer("unk_id"))
+                                           : named("[UNK]", "<unk>");
   return special;
 }
 
@@ -363,15 +348,15 @@ std::unique_ptr<Tokenizer> tokenizer_of_json(const json& root, const std::vector
   TokenPipeline pipeline;
   pipeline.files = files;
   pipeline.model = model_of(model, type, name);
-  pipeline.kind =
-      fmt::format("{}{} ({})", is_byte_level(file) ? "byte-level " : "", type, files.front().filename().string());
+  const bool of_bytes = file.has("decoder") && file.object("decoder").text("type") == "ByteLevel";
+  pipeline.kind = fmt::format("{}{} ({})", of_bytes ? "byte-level " : "", type, files.front().filename().string());
   if (file.has("added_tokens"))
     for (const JsonObject& token : steps_of(file, "added_tokens")) pipeline.added.push_back(added_token(token));
   pipeline.normalizer = section(file, "normalizer", normalizer_of);
   pipeline.splitter = section(file, "pre_tokenizer", splitter_in);
   pipeline.readable = section(file, "decoder", readable_of);
   pipeline.special = specials_of(file, model, pipeline, use);
-  auto tokenizer = tokenizer_of(std::move(pipeline), name);
+  auto tokenizer = std::make_unique<Tokenizer>(std::move(pipeline), name);
   const SpecialTokens special = tokenizer->special_tokens();
   for (const std::int32_t id : {special.opens, special.closes})
     if (id >= tokenizer->vocabulary())

@@ -141,34 +141,20 @@ bool is_punctuation(char32_t c) {
   return c == 0x166D || c == 0x111C9 || has_category(c, U_GC_P_MASK, 8);
 }
 
-std::vector<std::string_view> uncut(std::string_view text) {
-  return {text};
-}
-
 bool is_number(char32_t c) {
   return (U_GET_GC_MASK(static_cast<UChar32>(c)) & U_GC_N_MASK) != 0;
 }
 
 }  // namespace
 
-WordSplitter cut_by(std::function<std::vector<std::string_view>(std::string_view)> cuts) {
-  return [cuts = std::move(cuts)](const Word& word) {
-    const std::vector<std::string_view> parts = cuts(word.text);
+WordSplitter cut_at(TextFinder matches, MatchBecomes become, bool inverted) {
+  return [matches = std::move(matches), become, inverted](const Word& word) {
     std::vector<Word> words;
-    words.reserve(parts.size());
-    for (const std::string_view part : parts)
-      if (!part.empty()) words.push_back({std::string(part), word.begins_text && part.data() == word.text.data()});
+    const std::string& text = word.text;
+    for (const auto& [begin, end] : ranges_of(parts_of(matches(text), text.size(), inverted), become))
+      if (begin < end) words.push_back({text.substr(begin, end - begin), word.begins_text && begin == 0});
     return words;
   };
-}
-
-WordSplitter cut_at(TextFinder matches, MatchBecomes become, bool inverted) {
-  return cut_by([matches = std::move(matches), become, inverted](std::string_view text) {
-    std::vector<std::string_view> views;
-    for (const auto& [begin, end] : ranges_of(parts_of(matches(text), text.size(), inverted), become))
-      views.push_back(text.substr(begin, end - begin));
-    return views;
-  });
 }
 
 WordSplitter cut_at_numbers(bool each) {
@@ -176,27 +162,9 @@ WordSplitter cut_at_numbers(bool each) {
 }
 
 WordSplitter word_runs() {
-  enum class Kind { space, word, other };
-  const auto kind_of = [](char32_t c) {
-    return is_white_space(c) ? Kind::space : is_word_character(c) ? Kind::word : Kind::other;
-  };
-  return cut_by([kind_of](std::string_view text) {
-    std::vector<std::string_view> words;
-    std::size_t begin = 0;
-    Kind kind = Kind::space;
-    const auto end_word = [&](std::size_t end) {
-      if (kind != Kind::space) words.push_back(text.substr(begin, end - begin));
-    };
-    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at])) {
-      const Kind next = kind_of(code_point(text, at));
-      if (next == kind) continue;
-      end_word(at);
-      begin = at;
-      kind = next;
-    }
-    end_word(text.size());
-    return words;
-  });
+  constexpr const char* runs =  // \w as Rust has it
+      R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\s]+)";
+  return cut_at(regular_expression(runs, "word runs"), MatchBecomes::nothing, true);
 }
 
 WordSplitter white_space_words() {
@@ -225,9 +193,8 @@ WordSplitter in_sequence(std::vector<WordSplitter> splitters) {
 }
 
 WordSplitter metaspace_words(const MetaspaceOptions& options) {
-  const WordSplitter cut =
-      options.split ? cut_at(fixed_string(options.mark), MatchBecomes::beginning_of_word) : cut_by(uncut);
-  return [options, cut, marked = replaced(fixed_string(" "), options.mark)](const Word& word) {
+  return [options, cut = cut_at(fixed_string(options.split ? options.mark : ""), MatchBecomes::beginning_of_word),
+          marked = replaced(fixed_string(" "), options.mark)](const Word& word) {
     const bool wanted =
         options.prepend == PrependScheme::always || (options.prepend == PrependScheme::first && word.begins_text);
     std::string text = marked(word.text);
@@ -239,10 +206,9 @@ WordSplitter metaspace_words(const MetaspaceOptions& options) {
 WordSplitter byte_level_words(const ByteLevelOptions& options) {
   constexpr const char* words_of_gpt2 =
       R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";  // (1)
-  const WordSplitter cut = options.split_words
-                               ? cut_at(regular_expression(words_of_gpt2, "byte-level BPE"), MatchBecomes::word)
-                               : cut_by(uncut);
-  return [cut, prefixed = options.add_prefix_space](const Word& word) {
+  const TextFinder pieces =
+      options.split_words ? regular_expression(words_of_gpt2, "byte-level BPE") : fixed_string("");
+  return [cut = cut_at(pieces, MatchBecomes::word), prefixed = options.add_prefix_space](const Word& word) {
     const bool adds = prefixed && !word.text.starts_with(' ');
     std::vector<Word> words = adds ? cut({" " + word.text, word.begins_text}) : cut(word);
     for (Word& one : words) one.text = spelled_in_byte_alphabet(one.text);

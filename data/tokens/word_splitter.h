@@ -37,10 +37,6 @@ struct Word {
 /// several threads at once.
 using WordSplitter = std::function<std::vector<Word>(const Word&)>;
 
-/// A splitter from a function on text.
-/// @param cuts  its views lie in the text that it was given
-WordSplitter cut_by(std::function<std::vector<std::string_view>(std::string_view)> cuts);
-
 /// What happens to the matches at which a text is cut.
 enum class MatchBecomes {
   nothing,            ///< removed

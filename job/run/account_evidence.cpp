@@ -18,7 +18,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/recorded_source.h"
+#include "../../core/model/source.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/numbers/random.h"
 
@@ -402,7 +402,7 @@ AccountEvidence account_evidence(const Model& model, const Source& source, const
   for (auto first = documents.begin(); first != documents.end();) {
     const auto end = first + std::min<std::ptrdiff_t>(std::max<Index>(1, options.together), documents.end() - first);
     std::vector<Document> some;
-    for (; first != end; ++first) some.push_back(ids_alone(source, *first));
+    for (; first != end; ++first) some.push_back(source.ids_alone(*first));
     asking.ask(some);
     if (done) done(first - documents.begin());
   }

@@ -9,7 +9,7 @@
 
 #include "../../analysis/attention/attention_map.h"
 #include "../../analysis/registry/job_option_table.h"
-#include "../../core/model/recorded_source.h"
+#include "../../core/model/source.h"
 #include "../../core/process/threads.h"
 #include "account_evidence.h"
 #include "document_pass.h"
@@ -66,7 +66,7 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
     result.provenance["undefined_evidence"] = why;
     return;
   }
-  if (const std::string why = no_account_evidence(model, account->site, ids_alone(source, 0)); !why.empty()) {
+  if (const std::string why = no_account_evidence(model, account->site, source.ids_alone(0)); !why.empty()) {
     result.provenance["undefined_evidence"] = why;
     return;
   }

@@ -36,7 +36,7 @@ class Capture:
         self._map = None if isinstance(layers, Mapping) else described(module)[1]
         self._block = self._block_of(about)
         self._watch = Watch(module, self._map, layers, what == "projections", (self._block["heads"], self._block["kv_heads"]))
-        self._layout = {"layers": self._watch.layers, "projections": what == "projections", "half": dtype == "float16", "packing": packing}
+        self._layout = {"projections": what == "projections", "half": dtype == "float16", "packing": packing}
         self._batch: Batch | None = None
         self._provenance = {"source": "capture", "captured_from": type(module).__name__, "what": what, "dtype": dtype}
 

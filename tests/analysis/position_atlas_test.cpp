@@ -160,14 +160,6 @@ TEST_CASE("two words and three positions, on the page: the kernel with b_Q, and 
   const Vector expected = (Vector(5) << -2, -0.75, 1.0 / 3 + 0.5, 0.75, 1).finished();
   CHECK((atlas.kernel.row(0).transpose() - expected).cwiseAbs().maxCoeff() < 1e-6);
   CHECK(atlas.status[0] == PredictedStatus::edge);
-  // One word twice as likely: its covariance is 4 p (1 - p), and positions stay.
-  options.words = {{0, 1}, (Vector(2) << 2, 1).finished()};
-  CHECK(position_atlas(stack, options).self_term[0] == Approx(0.5 * 4 * 2 / 9.0));
-  options.words = {{2}, Vector::Ones(1)};
-  CHECK_THROWS_AS(position_atlas(stack, options), ShapeError);
-  options.words = {{1}, Vector::Zero(1)};
-  CHECK_THROWS_AS(position_atlas(stack, options), NumericError);
-  options.words = {};
   stack.embedding.words = {};
   CHECK(position_atlas(stack, options).self_term[0] == 0);
 }

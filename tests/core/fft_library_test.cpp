@@ -31,11 +31,7 @@ TEST_CASE("the FFT of Eigen agrees with a direct sum at every length", "[long]")
     if (length > 2048) continue;  // a direct sum takes T^2 steps
     INFO("T = " << length);
     const MatrixC x = random_spectra(length, 3, static_cast<std::uint64_t>(length));
-    MatrixC spectrum = x;
-    eigen.complex_columns(spectrum);
     const double tolerance = 4.0 * eps * std::log2(2.0 * static_cast<double>(length)) * x.norm();
-    CHECK((spectrum - direct_dft(x, length)).cwiseAbs().maxCoeff() <= tolerance);
-
     const Matrix sequences = x.real().transpose();
     MatrixC half(3, length / 2 + 1);
     eigen.real_to_half(sequences, half);
@@ -57,12 +53,7 @@ TEST_CASE("FFTW and the FFT of Eigen agree to 1e-12 of the largest value") {
   const FftLibrary &fftw = *fftw_library(), &eigen = eigen_fft_library();
   for (const Index length : lengths) {
     INFO("T = " << length);
-    MatrixC by_fftw = random_spectra(length, 5, static_cast<std::uint64_t>(length)), by_eigen = by_fftw;
-    const Matrix sequences = by_fftw.real().transpose();
-    fftw.complex_columns(by_fftw);
-    eigen.complex_columns(by_eigen);
-    CHECK(difference(by_eigen, by_fftw) <= 1e-12);
-
+    const Matrix sequences = random_spectra(length, 5, static_cast<std::uint64_t>(length)).real().transpose();
     MatrixC half_of_fftw(5, length / 2 + 1), half_of_eigen = half_of_fftw;
     fftw.real_to_half(sequences, half_of_fftw);
     eigen.real_to_half(sequences, half_of_eigen);

@@ -41,16 +41,8 @@ TEST_CASE("the DFT agrees with a direct sum at every length", "[long]") {
   for (const Index length : {1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 97, 100, 128, 257, 360, 512, 1009, 2048, 8192}) {
     const Index width = length > 1000 ? 2 : 5;
     const Matrix real = random_columns(length, width, 100 + static_cast<std::uint64_t>(length));
-    const Matrix imaginary = random_columns(length, width, 9000 + static_cast<std::uint64_t>(length));
-    MatrixC x(length, width);
-    x.real() = real;
-    x.imag() = imaginary;
+    const MatrixC x = real.cast<std::complex<double>>();
     INFO("T = " << length);
-    const MatrixC two_sided = dft(x);
-    REQUIRE(two_sided.rows() == length);
-    CHECK((two_sided - direct_dft(x, length)).cwiseAbs().maxCoeff() <= tolerance(x));
-
-    x.imag().setZero();
     const MatrixC one_sided = real_dft(real);
     REQUIRE(one_sided.rows() == length / 2 + 1);
     CHECK((one_sided - direct_dft(x, length / 2 + 1)).cwiseAbs().maxCoeff() <= tolerance(x));
@@ -148,30 +140,18 @@ TEST_CASE("demeaning empties f = 0 and detrending a line, nothing else") {
   CHECK(amplitude_spectrum(Matrix(Matrix::Constant(1, 2, 4.0)), {.detrend = true}).maxCoeff() == 0.0);
 }
 
-TEST_CASE("a complex signal's frequency keeps its sign") {
-  const Index length = 50;
-  MatrixC x(length, 1);
-  for (Index n = 0; n < length; ++n)
-    x(n, 0) = std::polar(1.0, -2.0 * std::numbers::pi * 3.0 * static_cast<double>(n) / 50.0);
-  const MatrixC f = dft(x);
-  CHECK(std::abs(f(47, 0) - 50.0) <= 64 * eps * 50.0);
-  CHECK(std::abs(f(3, 0)) <= 64 * eps * 50.0);
-}
-
 TEST_CASE("spectra of a view, of nothing, and of what cannot be transformed") {
   const Matrix x = random_columns(20, 6, 1);
   const Matrix part = x.middleCols(2, 3);
   CHECK(amplitude_spectrum(x.middleCols(2, 3)) == amplitude_spectrum(part));
   CHECK(amplitude_spectrum(Matrix(8, 0)).rows() == 5);
-  CHECK(dft(MatrixC(8, 0)).rows() == 8);
   CHECK_THROWS_AS(amplitude_spectrum(Matrix(0, 4)), ShapeError);
-  CHECK_THROWS_AS(dft(MatrixC(0, 4)), ShapeError);
   Matrix broken = x;
   broken(3, 3) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(real_dft(Matrix(0, 4)), ShapeError);
   CHECK_THROWS_AS(real_dft(broken), NumericError);
   CHECK_THROWS_AS(amplitude_spectrum(broken), NumericError);
-  CHECK_THROWS_WITH(dft(broken.cast<std::complex<double>>()), ContainsSubstring("not finite"));
+  CHECK_THROWS_WITH(real_dft(broken), ContainsSubstring("not finite"));
 }
 
 TEST_CASE("transforms on several threads give the same digits, of more shapes than plans are kept for") {

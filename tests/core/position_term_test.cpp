@@ -86,9 +86,7 @@ TEST_CASE("longrope divides the frequency of each pair by a factor of its own") 
   CHECK(frequency[0] == 1);
   CHECK(frequency[1] == Approx(0.1 / 2));
   CHECK(frequency[2] == Approx(0.01 / 8));
-  CHECK_FALSE(options.follows_length());
   options.long_factors[2] = 16;
-  CHECK(options.follows_length());
   CHECK(RotaryTerm(options).frequency(11)[2] == Approx(0.01 / 16));
   options.short_factors.pop_back();
   CHECK_THROWS_AS(RotaryTerm(options), ShapeError);

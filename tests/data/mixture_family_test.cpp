@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "../../core/model/head_weights.h"
 #include "../../core/model/intervention.h"
+#include "../../core/model/model.h"
 #include "../../core/model/model_pass.h"
 #include "../../data/models/model_directory.h"
 #include "../catch.h"

@@ -177,7 +177,8 @@ TEST_CASE("the axes of finished attention come in any order") {
 TEST_CASE("finished attention is found by its usual names, in HDF5 and in a folder by layer") {
   const TemporaryFolder folder;
   const std::vector<float> values = weights_by(in_order);
-  const StoredInput tree = stored_states(repository_file("tests/golden/stored/formats/attention.h5"));
+  const StoredInput tree = stored_states(repository_file("tests/golden/stored/formats/attention.h5"),
+                                         dataset_options("attention/layer_{layer}", "document,head,query,key"));
   check_weights(tree);
   CHECK(std::get<std::string>(tree.source->provenance().at("stored_type")) == "bfloat16");
 
@@ -202,7 +203,8 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   write_npy(folder / "four/attentions_layer_0.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   write_npy(folder / "four/attentions_layer_1.npy", {documents, heads - 1, length, length},
             std::vector<float>(values.begin(), values.begin() + documents * (heads - 1) * length * length));
-  refuse(folder / "four", {}, "attentions_layer_1' has 2 heads, a layer before it 3; expected as many in all of them");
+  CHECK_THROWS_WITH(seen(stored_states(folder / "four"), 0),
+                    ContainsSubstring("attentions_layer_1' document 0: has 2 heads, expected 3"));
 
   write_npy(folder / "attentions.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   refuse(folder / "attentions.npy", {}, "give axes to say which axes it has");

@@ -83,7 +83,7 @@ TEST_CASE("an archive's arrays are found by the usual names, with ids and tokens
   CHECK(whole->document(0).tokens == std::vector<std::string>{"a", "\xc3\xa9", "c"});
   CHECK_THROWS_WITH(source_of(formats("packed.npz"), {}),
                     ContainsSubstring("is packed, expected what numpy.savez writes"));
-  const auto by_layer = source_of(formats("by_layer.npz"), {});
+  const auto by_layer = source_of(formats("by_layer.npz"), dataset("layer_{layer}"));
   check_states(*by_layer);
   CHECK(by_layer->document(1).ids == std::vector<std::int32_t>{5, 6, 7});
 }

@@ -142,7 +142,12 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
                R"({"type": "WordPiece", "vocab": {"[UNK]": 0}, "max_input_chars_per_word": 1000000000})"),
           "1000000000");
   refused(with(&SmallFile::model, R"({"type": "WordPiece", "vocab": {"[UNK]": 0}, "max_input_chars_per_word": -1})"),
-          "1 to");
+          "expected 100");
+  refused(with(&SmallFile::model, R"({"type": "WordPiece", "vocab": {"[UNK]": 0}, "continuing_subword_prefix": "@"})"),
+          "continuing_subword_prefix is '@', which is not known; expected '##'");
+  refused(
+      with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "continuing_subword_prefix": "@"})"),
+      "continuing_subword_prefix is '@', which is not known; expected ''");
   refused(with(&SmallFile::normalizer, R"({"type": "Prefix"})"), "'Prefix'");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled"})"), "'precompiled_charsmap' is missing");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"), "no base64");

@@ -62,7 +62,7 @@ TEST_CASE("threads change no digit of an atlas by random words, the seed does") 
     RandomWordsOptions options;
     options.length = 64;
     options.seed = seed;
-    return JobInput{planted.model, random_words(even_words({5, 6, 7, 8}), options), {}};
+    return JobInput{planted.model, random_words({{5, 6, 7, 8}, Vector::Ones(4)}, options), {}};
   };
   const auto profile = [&](const JobInput& input, int threads) {
     std::vector<double> values =
@@ -76,7 +76,7 @@ TEST_CASE("threads change no digit of an atlas by random words, the seed does") 
   CHECK(one != profile(words(2), 1));
   RandomWordsOptions two;
   two.length = 2;
-  const JobInput short_input{planted.model, random_words(even_words({5}), two), {}};
+  const JobInput short_input{planted.model, random_words({{5}, Vector::Ones(1)}, two), {}};
   CHECK_THROWS_AS(word_passes(short_input), ShapeError);
   CHECK_THROWS_WITH(word_passes(short_input), ContainsSubstring("passes=0"));
 }
