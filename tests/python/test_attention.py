@@ -210,7 +210,7 @@ def test_traces_find_where_attention_lands():
     assert np.allclose(mean[1][np.abs(offsets) < 30], 1 / 40, atol=1e-7)
     with pytest.raises(headwave.ShapeError, match="attention of layer 0 has shape"):
         traces_of(weights[0])
-    with pytest.raises(headwave.FormatError, match="weights from 0 to 1"):
+    with pytest.raises(headwave.FormatError, match="row 0 adds up to 2, expected 1"):
         headwave.run(states={"attentions/layer_0": weights[None] * 2}, only=["measured_offset"])
 
 
