@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -265,13 +263,6 @@ std::string offsets_sentence(const HeadValues& values) {
                      selves > 0 ? fmt::format(", {} at themselves", selves) : "");
 }
 
-/// What the model knows of positions without a table.
-std::string positions_instead(const std::string& position_term) {
-  if (position_term.empty()) return "nothing tells it positions";
-  if (position_term == "linear bias") return "its positions are a linear bias of the scores";
-  return "its positions are " + position_term;
-}
-
 }  // namespace
 
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options) {
@@ -281,9 +272,9 @@ std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOpt
 }
 
 std::vector<std::string> names_by_strength(const Result& result) {
-  if (!is_measured(result))
-    throw ShapeError("the strongest heads need measured_offset/offset, which the result does not contain; name heads");
   const HeadValues values = head_values(result);
+  if (values.heads.empty())
+    throw ShapeError("the strongest heads need measured_offset/offset, which the result does not contain; name heads");
   std::vector<std::string> names;
   for (const std::size_t head : strongest_rows(result, values)) names.push_back(values.word(head, "head"));
   return names;
@@ -304,42 +295,6 @@ std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, con
 
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options) {
   return shown_rows(sorted_columns(result, options), options);
-}
-
-std::vector<TableColumn> agreement_columns(const Result& result) {
-  constexpr const char *heads_name = "offset_agreement/heads", *met_name = "offset_agreement/met";
-  if (result.find(heads_name) == nullptr || result.find(met_name) == nullptr) return {};
-  const std::vector<std::int64_t>& heads = counts_of(result, heads_name, {"counted"});
-  const std::vector<double>& met = doubles_of(result, met_name, {"counted", "route"});
-  const std::vector<std::string>& routes = labels_of(result.at(met_name), "route");
-  if (met.size() != heads.size() * routes.size())
-    throw ShapeError(fmt::format("{}: expected {} routes for each of {} counts, found {} numbers", met_name,
-                                 routes.size(), heads.size(), met.size()));
-  const double strong = attribute_number(result.at(heads_name).attributes, "strong");
-  TableColumn counted{"how many heads it meets", Align::left, {}};
-  const char* const predicted_name = "offset_agreement/predicted";
-  std::set<std::string> undefined;
-  if (const Field* field = result.find(predicted_name); field != nullptr)
-    for (const std::string& route : labels_of(*field, "prediction"))
-      if (std::ranges::none_of(head_doubles(result, predicted_name, route), [](double x) { return std::isfinite(x); }))
-        undefined.insert(route);
-  std::vector<TableColumn> columns;
-  for (const std::string& route : routes) columns.push_back({route, Align::right, {}});
-  for (std::size_t row = 0; row < heads.size(); ++row) {
-    if (heads[row] == 0) continue;
-    counted.cells.push_back(row == 0 ? fmt::format("of the {} whose maximum stands out", heads[row])
-                            : std::isnan(strong)
-                                ? fmt::format("of the {} strong ones", heads[row])
-                                : fmt::format("of the {} with a weight above {:g}", heads[row], strong));
-    for (std::size_t route = 0; route < routes.size(); ++route) {
-      const double count = met[row * routes.size() + route];
-      columns[route].cells.push_back(std::isnan(count) ? std::string() : fmt::format("{:.0f}", count));
-    }
-  }
-  if (counted.cells.empty()) return {};
-  std::erase_if(columns, [&](const TableColumn& column) { return undefined.contains(column.header); });
-  columns.insert(columns.begin(), std::move(counted));
-  return columns;
 }
 
 std::vector<std::string> head_table_fields() {
@@ -369,28 +324,6 @@ std::optional<Field> looks_field(const Result& result) {
   return field;
 }
 
-std::vector<std::string> kind_sentences(const Result& result) {
-  std::vector<std::string> sentences;
-  const HeadValues values = head_values(result);
-  for (std::size_t head = 0; head < values.heads.size(); ++head) {
-    std::string& said = sentences.emplace_back();
-    const std::string kind = values.word(head, "kind");
-    const auto text = std::ranges::find(kind_texts(), kind, &KindText::kind);
-    if (kind == "undefined") said = "no kind from so few documents";
-    if (text == kind_texts().end()) continue;
-    said = text->one;
-    const double score = values.number(head, "kind_score"), chance = values.number(head, "kind_chance");
-    if (std::isnan(score)) continue;
-    said += fmt::format(": {:.2f} {}", score, text->of);
-    std::vector<std::string> beside;
-    if (const double least = attribute_number(result.at(text->score).attributes, "threshold"); !std::isnan(least))
-      beside.push_back(fmt::format("needs more than {:g}", least));
-    if (!std::isnan(chance)) beside.push_back(fmt::format("chance {:.2f}", chance));
-    if (!beside.empty()) said += fmt::format(" ({})", fmt::join(beside, "; "));
-  }
-  return sentences;
-}
-
 std::string finding_title(const Result& result) {
   const std::string model = model_name(result.provenance);
   std::string finding;
@@ -399,7 +332,7 @@ std::string finding_title(const Result& result) {
     if (!finding.empty()) return fmt::format("Attention of {}: {}", model.empty() ? "the model" : model, finding);
   }
   if (!is_measured(result))
-    finding = comparison_title(result);
+    finding = comparison_sentence(result);
   else if (const HeadValues values = head_values(result); !values.heads.empty())
     finding = offsets_sentence(values);
   if (finding.empty()) return result.title.empty() ? "headwave result" : visible_text(result.title);
@@ -477,9 +410,10 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     add("kind: what the literature calls such a head, with the score that makes it, and that score if all keys had the "
         "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
-  if (const auto agreement = agreement_columns(result); !agreement.empty()) text += "\n" + terminal_table(agreement);
   add(search_note(result, columns));
-  add(position_note(result));
+  if (const Field* predicted = result.find("position_atlas/predicted_offset");
+      predicted != nullptr && attribute_text(predicted->attributes, "undefined") == "no position table")
+    add("by weights: undefined, the model has no position table");
   if (const std::string why = attribute_text(result.provenance, "undefined_account");
       !why.empty() && result.provenance.contains("watched"))
     add(fmt::format("no account: {}", visible_text(why)));
@@ -488,19 +422,6 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
     add(fmt::format("no keys were moved: {}", visible_text(why)));
   return text;
-}
-
-std::string position_note(const Result& result) {
-  const Field* predicted = result.find("position_atlas/predicted_offset");
-  if (predicted == nullptr || attribute_text(predicted->attributes, "undefined") != "no position table") return {};
-  const std::string term = attribute_text(result.provenance, "position_term");
-  const bool has_wave = result.find("rotary_wave/status") != nullptr;
-  const bool has_kernel = result.find("position_term/kernel") != nullptr;
-  return fmt::format("{}: undefined, the model has no position table ({}){}",
-                     is_measured(result) ? "by weights" : "offsets by position alone", positions_instead(term),
-                     has_wave     ? "; rotary_wave/... in results.h5 is their wave"
-                     : has_kernel ? "; position_term/kernel in results.h5 holds what these prefer by themselves"
-                                  : "");
 }
 
 }  // namespace headwave

@@ -1,7 +1,7 @@
 // What all of a head's attention is made of: its bits in four parts, and what explains two of them.
 
-import { element, scrolled, textBar, words } from "./elements.js";
-import { numberText, percentText } from "./format.js";
+import { shareCell, sharesTable, words } from "./elements.js";
+import { numberText } from "./format.js";
 
 const partMeanings = {
   sink: "which special key, or text at all",
@@ -37,14 +37,9 @@ export const compositionView = {
   async show({ page, place, name }) {
     const bits = page.measures.value("bits", place);
     if (bits === null) return [words("Its attention is undefined: no query sees enough text.")];
-    const header = ["", "bits", "interval", "of all"].map((text) => element("th", { scope: "col" }, text));
-    const rows = compositionRows(page, place).map((one) => element("tr", {},
-      element("th", { scope: "row" }, one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)),
-      element("td", {}, numberText(one.value, 2)), element("td", {}, intervalText(one)),
-      element("td", {}, textBar(one.value / bits, one.of ? "before" : "after"),
-        percentText(one.value / bits))));
-    const table = element("table", { class: "shares" }, element("thead", {}, element("tr", {}, ...header)),
-      element("tbody", {}, ...rows));
-    return [scrolled(`Parts of ${name}`, table)];
+    const rows = compositionRows(page, place).map((one) => [
+      [one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)], [numberText(one.value, 2)],
+      [intervalText(one)], shareCell(one.value / bits, one.of ? "before" : "after")]);
+    return [sharesTable(`Parts of ${name}`, ["", "bits", "interval", "of all"], rows)];
   },
 };

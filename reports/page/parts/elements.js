@@ -1,5 +1,7 @@
 // Elements of the page and of drawings; every text stays text.
 
+import { percentText } from "./format.js";
+
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -43,29 +45,12 @@ export function scrolled(label, content) {
   return element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": label }, content);
 }
 
-// Tables that are made when they are opened.
-// @param tablesOf  gives lists of columns
-export function numbersBelow(tablesOf) {
-  const details = element("details", { class: "numbers" }, element("summary", {}, "Numbers"));
-  details.addEventListener("toggle", () => {
-    if (!details.open || details.children.length > 1) return;
-    details.append(...tablesOf().map((columns) => scrolled("Numbers of this view", textTable(columns))));
-  });
-  return details;
-}
-
 // A choice of one: options are [value, text].
 export function choice(label, options, value, chosen) {
   const made = options.map(([key, text]) => element("option", { value: key, selected: key === value }, text));
   const select = element("select", {}, ...made);
   select.addEventListener("change", () => chosen(select.value));
   return element("label", {}, label, select);
-}
-
-export function check(label, checked, chosen) {
-  const box = element("input", { type: "checkbox", checked });
-  box.addEventListener("change", () => chosen(box.checked));
-  return element("label", {}, box, label);
 }
 
 export function button(text, label, pressed) {
@@ -81,4 +66,18 @@ export function textBar(share, kind) {
   const filled = element("span", { class: kind });
   filled.style.width = `${Math.round(100 * Math.max(0, Math.min(1, share || 0)))}%`;
   return element("span", { class: "track", "aria-hidden": "true" }, filled);
+}
+
+// A share as the content of a cell.
+export function shareCell(share, kind) {
+  return [textBar(share, kind), percentText(share)];
+}
+
+// A table whose rows are lists of cells, each a list of texts and elements.
+export function sharesTable(label, headers, rows) {
+  const header = headers.map((text) => element("th", { scope: "col" }, text));
+  const lines = rows.map(([first, ...cells]) => element("tr", {}, element("th", { scope: "row" }, ...first),
+    ...cells.map((cell) => element("td", {}, ...cell))));
+  return scrolled(label, element("table", { class: "shares" }, element("thead", {},
+    element("tr", {}, ...header)), element("tbody", {}, ...lines)));
 }

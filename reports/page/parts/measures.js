@@ -15,13 +15,11 @@ const plainNames = {
   profile: "head_account/verdict:",
   offset: "looks/offset:",
   weight: "measured_offset/weight:all",
-  distance: "page/distance:",
   by_position: "head_account/part:position",
   by_self: "head_account/part:self",
   by_context: "head_account/part:context",
   entropy: "head_types/entropy:",
   kind: "head_types/kind:",
-  change: "page/change:",
   changed: "comparison/changed:",
   changed_at: "comparison/profile_offset:",
   predicted_weight: "word_atlas/predicted_weight:",
@@ -36,13 +34,6 @@ export class Measures {
   constructor(list) {
     this.all = new Map(list.map((measure) => [`${measure.name}:${measure.part}`, measure]));
     for (const [key, measure] of this.all) measure.key = key;
-  }
-
-  // Adds what the page computes itself.
-  add(measure) {
-    measure.key = `${measure.name}:${measure.part}`;
-    this.all.set(measure.key, measure);
-    this.lists = null;
   }
 
   // By its plain name, or as "group/quantity:part"; undefined if the result does not have it.
@@ -97,32 +88,4 @@ export function measureLabel(measures, name) {
   const measure = measures.get(name);
   const label = measure.name.replace("/", ": ").replaceAll("_", " ");
   return measure.part ? `${label} (${measure.part.replaceAll("_", " ")})` : label;
-}
-
-// How much of each head's attention moved to other offsets: sum |second(t) - first(t)| / 2 of its profiles.
-export function changeMeasure(first, second, offsets) {
-  const values = [];
-  for (let head = 0; head < first.length; head += offsets.length) {
-    const moved = offsets.map((_, i) => Math.abs(second[head + i] - first[head + i])).filter(Number.isFinite);
-    values.push(moved.length ? moved.reduce((sum, one) => sum + one, 0) / 2 : null);
-  }
-  const long_name = "part of the attention that the second result gives to other offsets than the first";
-  return { name: "page/change", part: "", long_name, unit: "1", kind: "number", values };
-}
-
-// Mean distance of a head's attention within the reach: sum |t| p(t) / sum p(t) of its profile p.
-export function distanceMeasure(profiles, offsets) {
-  const values = [];
-  for (let first = 0; first < profiles.length; first += offsets.length) {
-    let [far, all] = [0, 0];
-    offsets.forEach((offset, i) => {
-      const weight = profiles[first + i];
-      if (!Number.isFinite(weight)) return;
-      far += Math.abs(offset) * weight;
-      all += weight;
-    });
-    values.push(all > 0 ? far / all : null);
-  }
-  const long_name = "mean distance of attention within reach, computed by this page from the profile";
-  return { name: "page/distance", part: "", long_name, unit: "token", kind: "number", values };
 }
