@@ -90,7 +90,8 @@ void add_atlas(CLI::App& program, Command& chosen) {
       whole_number(2, 1000))
       ->capture_default_str()
       ->needs("--paper-rotation");
-  add_folder_options(*command, options->folder, true, {false, false, false});
+  add_folder_options(*command, options->folder, true);
+  add_drawing_options(*command, options->folder.drawing, false);
   add_table_options(*command, options->folder.table);
   add_examples(*command, {{"atlas --model minilm --out atlas",
                            "where every head would look, in every layer, in seconds: the clearest first"},

@@ -7,17 +7,15 @@
 
 namespace headwave {
 
-/// The size, letters and colours of figures, as a user chooses them.
+/// The size and colours of figures, as a user chooses them.
 ///
 /// Without a width every figure is as wide as it needs, with letters of 8 points along its axes. With a width
 /// all figures have that width and the same size of letters: panels become narrower or broader, and if they
 /// would be too narrow to be read they take more rows. Panels that do not fit on the page are left out. Beyond
 /// 7 inches letters, lines and dots grow with the width: a slide is a page enlarged. No letter is smaller than
-/// 6 points on paper, unless the letters along the axes are.
+/// 6 points on paper.
 struct FigureStyle {
   double width = 0.0;               ///< inches, 2 to 40; 0: what each figure needs
-  double points = 0.0;              ///< size of letters along axes, 4 to 40; 0: 8, beyond 7 inches 8/7 of the width
-  std::string font = "sans-serif";  ///< letters, digits, spaces and hyphens; the system finds the nearest that it has
   std::string palette = "viridis";  ///< of palette_names()
 };
 
@@ -26,11 +24,7 @@ struct FigureStyle {
 /// @returns nothing for other words
 std::optional<double> figure_width(std::string_view words);
 
-/// Whether a name can be a font's: it holds nothing that gnuplot could take for a command.
-bool is_font_name(std::string_view name);
-
-/// "viridis" first, then others that look even and that colour-blind readers can tell apart, and "grey",
-/// which uses no colours at all.
+/// "viridis", even and told apart by colour-blind readers, and "grey", which uses no colours at all.
 const std::vector<std::string>& palette_names();
 
 /// The factor by which everything drawn is larger than with letters of 8 points along the axes.
@@ -44,10 +38,12 @@ double layout_width(const FigureStyle& style);
 /// nothing is cut off.
 double layout_height(const FigureStyle& style);
 
-/// The size of small letters before they are enlarged: `points`, but at least 6 points on paper.
-double legible(double points, const FigureStyle& style);
+inline constexpr const char* font_name = "sans-serif";
 
-/// @throws FormatError naming a number out of range, an invalid font name or an unknown palette
+/// The smallest size of letters, in points on paper.
+inline constexpr double least_letters = 6.0;
+
+/// @throws FormatError naming a width out of range or an unknown palette
 void require_style(const FigureStyle& style);
 
 }  // namespace headwave

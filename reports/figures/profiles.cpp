@@ -1,12 +1,9 @@
 // Where attention lands: a small curve over offsets for every head, measured and predicted; and how far heads look.
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include <fmt/format.h>
 
-#include "../../core/errors/error.h"
-#include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 #include "chosen_heads.h"
 
@@ -42,46 +39,16 @@ double shown_offsets(const Profiles& profiles) {
   return reach > 0 ? std::min(reach, profiles.window) : profiles.window;
 }
 
-/// Heads by how strong they are, or how high their curves are where that is not known; and what that is called.
-std::pair<std::vector<std::size_t>, const char*> ranked_heads(const Profiles& profiles, const Result& result,
-                                                              const std::string& pairs) {
-  const bool account = result.find("head_account/strength") != nullptr;
-  std::vector<double> strengths =
-      numbers_of_heads(result, account ? "head_account/strength" : "measured_offset/weight", profiles.heads, pairs);
-  if (any_finite(strengths)) return {descending(strengths), "strongest"};
-  strengths = profiles.number;
-  for (std::size_t row = 0; profiles.number.empty() && row < profiles.heads.size(); ++row)
-    strengths.push_back(largest_of(profiles.curve(row), -HUGE_VAL));
-  return {descending(strengths), "most peaked"};
-}
-
 /// The heads that have a panel: all by layers where they fit on the page, else the strongest, or those asked for.
 std::vector<std::size_t> profile_heads(const Profiles& profiles, const Result& result, const FigureOptions& options,
                                        FigurePanels& panels) {
-  const FieldHeads& heads = profiles.heads;
   std::vector<std::size_t> rows;
-  for (const std::string& asked : options.heads) {
-    rows.push_back(heads.row_of(parse_head_name(asked)));
-    if (rows.back() == heads.size()) throw ShapeError(fmt::format("{}: has no head {}", profiles.field.name, asked));
-  }
-  const char* ranked = "";
-  if (options.heads.empty()) std::tie(rows, ranked) = ranked_heads(profiles, result, options.pairs);
-  const std::size_t wanted = rows.size(), all = heads.size();
-  const auto words = [&](std::size_t shown) {
-    return options.heads.empty() ? fmt::format("the {} {} of {} heads, in that order", shown, ranked, wanted)
-                                 : fmt::format("the first {} of the {} heads asked for", shown, wanted);
-  };
-  std::size_t fit = lowered_to_fit(panels, wanted, options.style);
-  if (fit < wanted) {  // the words that say what is missing take room themselves
-    panels.in_row = wanted;
-    panels.cut = words(wanted);
-    fit = lowered_to_fit(panels, wanted, options.style);
-    panels.cut = fit < wanted ? words(fit) : "";
-  }
-  panels.shown =
-      fit == all ? fmt::format("All {} heads are shown.", all) : fmt::format("{} of {} heads are shown.", fit, all);
-  rows.resize(fit);
-  if (options.heads.empty() && fit == all) std::ranges::sort(rows);
+  for (const ChosenHead& head : chosen_heads(result, profiles.field.name, options, profiles.heads.size()))
+    rows.push_back(head.row);
+  panels.of = profiles.heads.size();
+  if (options.heads.empty()) panels.chosen = ", the strongest";
+  rows.resize(fitting(panels, rows.size(), options.style));
+  if (rows.size() == profiles.heads.size()) std::ranges::sort(rows);
   return rows;
 }
 
@@ -163,19 +130,9 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
 /// Every head on its own scale. Where ratios are known, marks below 2 are hollow, and the ink below a curve
 /// is the fuller the larger they are. Few heads are drawn large, many as small as text can still be read.
 Figure draw_profiles(const Profiles& profiles, const Result& result, const FigureOptions& options) {
-  constexpr std::size_t most_panels = std::size_t{128} * 128;
   const FieldHeads& heads = profiles.heads;
-  if (heads.size() > most_panels)
-    throw ShapeError(
-        fmt::format("{}: {} heads are too many to draw, {} at most", profiles.field.name, heads.size(), most_panels));
   const double reach = shown_offsets(profiles), page = layout_width(options.style);
   const bool causal = attribute_text(result.provenance, "attention") == "causal";
-  if (heads.size() == 0 || std::ranges::none_of(profiles.offsets, [&](double t) { return std::abs(t) <= reach; }))
-    throw ShapeError(fmt::format("{}: holds no offsets to draw", profiles.field.name));
-  for (const auto* numbers : {&profiles.marked, &profiles.ratio, &profiles.number})
-    if (!numbers->empty() && numbers->size() != heads.size())
-      throw ShapeError(fmt::format("{}: expected {} numbers of {}, one a head, found {}", profiles.field.name,
-                                   heads.size(), profiles.mark, numbers->size()));
   const bool chosen = !options.heads.empty();  // a figure of heads asked for takes the room that they need
   const std::size_t across = chosen ? options.heads.size() : heads.heads.size();
   const auto longest = static_cast<double>(head_name(heads.layers.back(), heads.heads.back()).size());
@@ -184,8 +141,7 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
                                .gap = {0.08, 0.19},
                                .margin = {.left = 0.32, .right = 0.12, .top = 0.2, .bottom = 0.44}},
                       .in_row = chosen && page == 0 ? 12 : across,
-                      .least = (2.1 + 0.7 * longest) * legible(0, options.style) / 72,  // a head's name and a number
-                      .tallest = chosen ? 0 : 1.4,                                      // leaves room for the caption
+                      .least = (2.1 + 0.7 * longest) * least_letters / 72,  // a head's name and a number
                       .flatness = across <= 4 ? 0.6 : 0.66,
                       // The last number needs room.
                       .x = {.range = {-reach - 0.5, causal ? 0.1 * reach : reach + 0.5},
@@ -204,7 +160,7 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
   }
   const auto rows = profile_heads(profiles, result, options, panels);
   const PanelGrid grid = grid_of(panels, rows.size(), options.style);
-  const double letter = legible(std::min(grid.panel.width * 7.5, 7.0), options.style);
+  const double letter = std::clamp(grid.panel.width * 7.5, least_letters, 7.0);
   panels.points = std::min(8.0, letter + 1);
   panels.left = grid.height() > 3
                     ? profiles.title + (profiles.from_lowest ? " from lowest to highest" : " ÷ the panel's peak")
@@ -214,26 +170,22 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
   return drawn_panels(panels, rows.size(), options.style);
 }
 
-/// Where each head looks, as the table says; without an account of other pairs than all their measured offset.
-std::vector<double> profile_looks(const Result& result, const std::string& pairs) {
-  if (pairs != "all" && head_sentences(result).empty() && result.find("measured_offset/offset") != nullptr)
-    return head_doubles(result, "measured_offset/offset", pairs);
+/// Where each head looks, as the table says.
+std::vector<double> profile_looks(const Result& result, const FieldHeads& heads) {
   const std::optional<Field> looks = looks_field(result);
-  return looks ? looks->doubles() : std::vector<double>{};
+  return looks && looks->doubles().size() == heads.size() ? looks->doubles() : std::vector<double>{};
 }
 
 Figure draw_offset_profile(const Result& result, const FigureOptions& options) {
   constexpr const char* name = "offset_trace/mean_weight";
   (void)doubles_of(result, name, {"pairs", "layer", "head", "offset"});
   Profiles profiles{result.at(name), "mean attention weight", "where the head looks"};
-  profiles.skipped = place_of(profiles.field, "pairs", options.pairs) * profiles.heads.size();
-  const auto numbers = [&](const char* one) {
-    return result.find(one) == nullptr ? std::vector<double>{} : head_doubles(result, one, options.pairs);
-  };
-  profiles.marked = profile_looks(result, options.pairs);
+  profiles.skipped = place_of(profiles.field, "pairs", "all") * profiles.heads.size();
+  const auto numbers = [&](const char* one) { return numbers_of_heads(result, one, profiles.heads); };
+  profiles.marked = profile_looks(result, profiles.heads);
   const auto measured = numbers("measured_offset/offset"), weight = numbers("measured_offset/weight"),
              threshold = numbers("measured_offset/threshold");
-  for (std::size_t row = 0; row < std::min({profiles.marked.size(), weight.size(), threshold.size()}); ++row) {
+  for (std::size_t row = 0; any_finite(threshold) && row < profiles.marked.size(); ++row) {
     const double looks = profiles.marked[row];
     const auto at = std::ranges::find(profiles.offsets, looks);
     const double there = at != profiles.offsets.end()
@@ -279,23 +231,21 @@ std::string tokens_text(double tokens) {
 
 Figure draw_attention_distance(const Result& result, const FigureOptions& options) {
   constexpr double marked_percent = 95;
+  const auto heads = chosen_heads(result, held_name, options, 6);
   std::vector<double> held = doubles_of(result, held_name, {"layer", "head", "distance"});
   std::vector<double> windows = as_doubles(result.at(last_name));
   const auto& window = doubles_of(result, window_name, {"layer", "head"});
   const auto& error = doubles_of(result, error_name, {"layer", "head"});
-  if (windows.size() < 2) throw ShapeError(fmt::format("{}: holds no distances to draw", held_name));
   for (double& share : held) share *= 100;
   for (double& last : windows) ++last;
   const double longest = windows.back() >= 2 && std::isfinite(windows.back()) ? windows.back() : 10;
   FigurePanels panels{
       .grid = {.panel = {1.9, 1.25}, .gap = {0.2, 0.42}, .margin = {.left = 0.62, .right = 0.16, .top = 0.28}},
       .least = 1.5,
-      .lowest = 0.7,
       .x = {.range = {1, longest * 1.1}, .log = 10, .common = true},
       .y = {.range = {0, 104}, .tics = {.step = 25}, .common = true},
       .below = "window (tokens)",
       .left = "attention held (%)"};
-  const auto heads = heads_on_page(result, held_name, options, panels, 6);
   panels.fill = [&](Panel& panel, std::size_t k) {
     const std::size_t row = heads[k].row;
     panel.name(heads[k].text(), 8, 0.4);
@@ -308,7 +258,7 @@ Figure draw_attention_distance(const Result& result, const FigureOptions& option
     panel.above(fmt::format("95 %: {}{}", tokens_text(window[row]), interval), Anchor::right,
                 {.points = 7.5, .ink = ink::mark, .up = 0.4});
   };
-  return drawn_panels(panels, heads.size(), options.style);
+  return drawn_heads(panels, heads, field_heads(result.at(held_name)), options);
 }
 
 }  // namespace
@@ -317,7 +267,6 @@ std::vector<FigureKind> profile_figures() {
   return {
       {.name = "offset_profile",
        .fields = {"offset_trace/mean_weight"},
-       .extras = strengths_and_sentences({}),
        .caption =
            "Mean attention weight at each offset t = key position minus query position: over the query-key pairs of "
            "a document, then over documents. Each panel is scaled to its peak, written above it. Dot and number: "
@@ -338,7 +287,7 @@ std::vector<FigureKind> profile_figures() {
        .single_heads = true},
       {.name = "position_kernel",
        .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
-       .extras = {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
+       .extras = {"position_atlas/predicted_weight"},
        .caption =
            "What heads would do by their weights alone: mean score at each offset t = key position minus query "
            "position, of positions averaged over words, row means removed, each panel from its lowest to its highest "
@@ -349,7 +298,6 @@ std::vector<FigureKind> profile_figures() {
        .single_heads = true},
       {.name = "attention_distance",
        .fields = {held_name, last_name, window_name, error_name},
-       .extras = strength_fields(),
        .caption =
            "How far heads look: the share of a head's attention that a window of the last tokens holds, beside "
            "special and first tokens, against its length (logarithmic). Dot and number: the window that holds 95 %, "

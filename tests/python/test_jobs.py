@@ -44,7 +44,7 @@ def test_a_job_gives_the_numbers_of_the_program(program, tmp_path, ids, ids_file
     assert differ <= {"commit", "command", "started", "wall_time_s", "source_file", "source_sha256", "job", "run_sha256"}
 
 
-DRAWING = {"no-figures", "pairs", "palette", "map-tokens"}  # what the program draws is no part of a result
+DRAWING = {"no-figures", "palette", "map-tokens"}  # what the program draws is no part of a result
 
 
 def job_of(result):

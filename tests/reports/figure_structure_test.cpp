@@ -46,7 +46,6 @@ const std::map<std::string, Structure>& structures() {
       {"account_profile", {{offset}}},
       {"attention_bits", {{"head", "layer", "part of its bits"}}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
-      {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };
   return all;
 }
@@ -89,21 +88,19 @@ TEST_CASE("figures: docs/figures.md lists every one") {
   }
 }
 
-TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever is asked for but such along the axes") {
+TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever the width") {
   for (const Index heads : {8, 24}) {
     sample::Size size;
     size.heads = heads;
     const Result result = sample::rotary_result(size);
-    for (const FigureStyle& style :
-         {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4}, FigureStyle{.width = 7},
-          FigureStyle{.width = 12}, FigureStyle{.points = 7}, FigureStyle{.width = 7, .points = 4}})
+    for (const FigureStyle& style : {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4},
+                                     FigureStyle{.width = 7}, FigureStyle{.width = 12}})
       for (const FigureKind& one : figure_kinds()) {
-        INFO(one.name << ' ' << style.width << ' ' << style.points << ' ' << heads);
+        INFO(one.name << ' ' << style.width << ' ' << heads);
         FigureOptions options;
         options.style = style;
         const auto sizes = letters_of(one.draw(result, options), style);
-        const double least = style.points > 0 ? std::min(6.0, style.points) : 6.0;
-        CHECK(std::all_of(sizes.begin(), sizes.end(), [&](double points) { return points >= least - 0.02; }));
+        CHECK(std::ranges::all_of(sizes, [](double points) { return points >= 6 - 0.02; }));
       }
   }
 }
@@ -149,9 +146,7 @@ TEST_CASE("figures: what hostile tokens say is text in the drawing, shortened") 
       tokens[6] = "\x1b]0;x\x07";
     }
   const TemporaryFolder folder;
-  FigureOptions options;
-  options.formats = {"svg"};
-  draw_figures(result, folder.path(), options);
+  draw_figures(result, folder.path());
   const std::string svg = sample::content_of(folder / "attention_map.svg");
   CHECK(svg.find("<script") == std::string::npos);
   CHECK(svg.size() < 2000000);

@@ -68,7 +68,7 @@ TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
 TEST_CASE("gnuplot: enlarged, a figure has another size and the same script") {
   if (!sample::can_draw()) return;
   GnuplotScript script = line_script();
-  script.style.points = 16;
+  script.style.width = 14;
   const auto files = drawn_by_gnuplot(script, "line", {"png", "svg"});
   const std::string &png = files[0].content, &svg = files[1].content;
   CHECK(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]) == 1200);
