@@ -430,11 +430,6 @@ expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
 
 # The strongest pairs of a head.
 expect 0 "" run --model "$golden" --random-tokens 6 --documents 1 --seed 2 --only attention_map,strongest_pairs --no-figures --out "$work/other-text"
-expect 0 "text: [query], (key)" inspect "$work/other-text" --strongest-pairs L0H0
-expect 0 "without special tokens and the first" inspect "$work/other-text" --strongest-pairs L0H0
-expect 1 "there is no L99H0" inspect "$work/other-text" --strongest-pairs L99H0
-expect 1 "holds no strongest_pairs" inspect "$work/map" --strongest-pairs L0H0
-expect_line 2 "excludes" inspect "$work/other-text" --strongest-pairs L0H0 --json
 [ -e "$work/sent/none.html" ] && { echo "FAILED: a page of no result"; failed=1; }
 
 # What an earlier run wrote goes when a new one replaces it, and what is another's stays.

@@ -99,7 +99,7 @@ test("filters: every word stands in the row, a number by itself", () => {
 
 const measure = (name, part, values, more = {}) => ({ name, part, long_name: name, unit: "1", kind: "number", values, ...more });
 
-test("measures: plain names first, the others once, and none that is the same for all heads", () => {
+test("measures: plain names, and none that is the same for all heads", () => {
   const measures = new Measures([
     measure("head_account/strength", "", [0.1, 0.2]),
     measure("head_account/part", "position", [0.5, null]),
@@ -112,7 +112,6 @@ test("measures: plain names first, the others once, and none that is the same fo
     measure("other/text", "", ["a", "b"], { kind: "text" }),
   ]);
   assert.deepEqual(measures.first(), ["strength", "offset", "weight", "by_position"]);
-  assert.deepEqual(measures.more(), ["other/own:"]);
   assert.equal(measures.value("by_position", 0), 0.5);
   assert.equal(measures.word("other/text:", 1), "b");
   assert.equal(measureLabel(measures, "measured_offset/weight:without_sink"), "measured offset: weight (without sink)");

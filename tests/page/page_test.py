@@ -121,9 +121,11 @@ def shows_stored_values(browser, address, tables):
 
 
 def shows_strongest_pairs(browser, address, result):
-    """Weights, positions and texts are those that `headwave inspect` prints of the result file."""
-    said = subprocess.run([headwave, "inspect", result, "--strongest-pairs", "L0H1"], capture_output=True, text=True, check=True)
-    lines = [line.split(maxsplit=3) for line in said.stdout.splitlines()[2:-1]]  # between the headers and a line about all
+    """Weights, positions and texts are those of the result file."""
+    run("export", result, "--only", "strongest_pairs", "--csv", result / "pairs")
+    of_head = lambda file: [row for row in rows(result / "pairs" / file) if (row["layer"], row["head"]) == ("0", "1")]
+    pairs, tokens = of_head("strongest_pairs.layer.head.pair.csv"), of_head("strongest_pairs.layer.head.pair.around.csv")
+    around = len(tokens) // len(pairs)
     for width in (1280, 400):
         browser.size(width, 900)
         browser.open(address + "#/L0H1/strongest")
@@ -131,11 +133,16 @@ def shows_strongest_pairs(browser, address, result):
           one.querySelector(".words").textContent, [...one.querySelector(".excerpt").childNodes].map((part) => (/at-query/.test(part.className) ? "[" : "")
           + (/at-key/.test(part.className) ? "(" : "") + part.textContent + (/at-key/.test(part.className) ? ")" : "") + (/at-query/.test(part.className) ? "]" : "")).join("").trim(),
           Math.max(...[...one.querySelectorAll(".excerpt")].map((line) => line.getBoundingClientRect().height))]);""")
-        check(len(items) == len(lines) == 10, f"strongest pairs: {len(items)} on the page, {len(lines)} in the result")
-        for (weight, offset, document, text), (shown, where, excerpt, height) in zip(lines, items):
-            check(abs(float(weight) - number(shown)) < 1e-3, f"strongest pairs: {shown} is not {weight}")
-            check(where.endswith(f"offset {offset.replace('-', '−')}, document {document}"), f"strongest pairs: {where!r} is not {offset}, {document}")
-            check(excerpt.replace("…", "...") == text, f"strongest pairs: {excerpt!r} is not {text!r}")
+        check(len(items) == len(pairs) == 10, f"strongest pairs: {len(items)} on the page, {len(pairs)} in the result")
+        for k, (pair, (shown, where, excerpt, height)) in enumerate(zip(pairs, items)):
+            offset = int(pair["key"]) - int(pair["query"])
+            signed = f"{offset:+d}".replace("-", "−") if offset else "0"
+            check(abs(float(pair["weight"]) - number(shown)) < 1e-3, f"strongest pairs: {shown} is not {pair['weight']}")
+            check(where.endswith(f"offset {signed}, document {pair['document']}"), f"strongest pairs: {where!r} is not {offset}, {pair['document']}")
+            near = tokens[k * around:(k + 1) * around]
+            for side in ("query_token", "key_token"):
+                word = near[around // 2][side]
+                check(word in excerpt, f"strongest pairs: {excerpt!r} lacks {word!r}")
             check(height < 60, f"strongest pairs at {width} pixels: a text of {height} pixels")
     browser.size(1280, 900)
 

@@ -1,4 +1,4 @@
-// What is known of each head as one number or word: a few plain names first, the rest behind "more".
+// What is known of each head as one number or word, by plain names.
 
 // Plain names, and the measures of the result that they stand for.
 const plainNames = {
@@ -25,15 +25,10 @@ const plainNames = {
   predicted_weight: "word_atlas/predicted_weight:",
   predicted: "word_atlas/predicted_offset:",
 };
-// What stands beside a measure: ends of its interval, its null and its test.
-const aside = /(lower|upper|threshold|chance|baseline|asked|error|p_value|q_value|null_\w+)$/;
-const fewest = 2; // of plain names; with fewer, the first measures of the result stand beside them
-
 export class Measures {
   // @param list  result.measures: { name, part, long_name, unit, kind, values, meanings, undefined }
   constructor(list) {
     this.all = new Map(list.map((measure) => [`${measure.name}:${measure.part}`, measure]));
-    for (const [key, measure] of this.all) measure.key = key;
   }
 
   // By its plain name, or as "group/quantity:part"; undefined if the result does not have it.
@@ -52,28 +47,10 @@ export class Measures {
     return value === null ? "" : measure.kind === "flag" ? measure.meanings[value] : String(value);
   }
 
-  // Names that are offered first: plain ones that tell heads apart.
+  // Names that are offered: plain ones that tell heads apart, else the first measure of the result.
   first() {
-    return this.offered().first;
-  }
-
-  // Keys of the others: measures that tell heads apart, and repeat none before; without intervals and nulls.
-  more() {
-    return this.offered().more;
-  }
-
-  offered() {
-    if (this.lists) return this.lists;
     const plain = Object.keys(plainNames).filter((name) => this.get(name) && tellsApart(this.get(name)));
-    const seen = new Set(plain.map((name) => JSON.stringify(this.get(name).values)));
-    const more = [...this.all.values()].filter((measure) => {
-      const values = JSON.stringify(measure.values);
-      const isAside = measure.kind === "text" || aside.test(measure.name);
-      return !isAside && tellsApart(measure) && !seen.has(values) && seen.add(values);
-    }).map((measure) => measure.key);
-    const first = plain.length >= fewest ? plain : [...plain, ...more.slice(0, 8)];
-    this.lists = { first, more: more.filter((key) => !first.includes(key)) };
-    return this.lists;
+    return plain.length ? plain : [...this.all.keys()].slice(0, 1);
   }
 }
 

@@ -39,14 +39,13 @@ export class Overview {
     return measures.get(this.store.state.color) ? this.store.state.color : measures.first()[0];
   }
 
-  // Offers the plain measures, and below them all others.
   fillMeasures() {
     const { measures } = this.page;
     const chosen = this.measure();
     const option = (name) => element("option", { value: name, selected: name === chosen },
       measureLabel(measures, name));
-    this.select.replaceChildren(...measures.first().map(option),
-      element("optgroup", { label: "others" }, ...measures.more().map(option)));
+    const offered = measures.first();
+    this.select.replaceChildren(...(offered.includes(chosen) ? offered : [...offered, chosen]).map(option));
   }
 
   draw() {
