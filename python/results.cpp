@@ -163,7 +163,7 @@ void add_results(nb::module_& module) {
       "figure_width",
       [](const std::string& words) {
         if (const auto inches = figure_width(words)) return *inches;
-        throw FormatError(fmt::format("width='{}': expected \"column\", \"page\", \"slide\", or inches", words));
+        throw FormatError(fmt::format("width='{}': expected \"column\", \"page\", or inches", words));
       },
       nb::arg("words"), "The width of a figure in inches.");
   module.def(

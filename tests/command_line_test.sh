@@ -58,8 +58,8 @@ for size in 4 GB 0MB -1GB 1e3MB 4gb '4 GB' 4GBs infGB nanMB; do
   expect_line 2 "--max-memory: expected a size as 512MB, 1.5GB or 2GiB, got '$size'" run "--max-memory=$size"
 done
 expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats pdf,sgv
-expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got '1.5'" demo --figure-width 1.5
-expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got 'a4'" spectrum --model x --figure-width a4 --out y
+expect_line 2 "--figure-width: expected column: 3.4, page: 7, or 2 to 7, got '1.5'" demo --figure-width 1.5
+expect_line 2 "--figure-width: expected column: 3.4, page: 7, or 2 to 7, got 'a4'" spectrum --model x --figure-width a4 --out y
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
 expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10

@@ -16,7 +16,7 @@ namespace headwave::cli {
 namespace {
 
 CLI::Validator width() {
-  const std::string widths = "column: 3.4, page: 7, slide: 12, or 2 to 40";
+  const std::string widths = "column: 3.4, page: 7, or 2 to 7";
   return {[=](std::string& text) {
             const auto inches = figure_width(text);
             if (!inches) return fmt::format("expected {}, got '{}'", widths, printable(text, 60));

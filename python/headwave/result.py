@@ -175,7 +175,7 @@ class Result:
             name: of figures(): "offset_profile"
             heads: "L0H2", ... or "strongest:6" for figures of single heads; else the first of the table
             format: "svg", "png" or "pdf"
-            width: inches, 2 to 40; "column" (3.4), "page" (7) or "slide" (12); 0: what it needs
+            width: inches, 2 to 7; "column" (3.4) or "page" (7); 0: what it needs
 
         Raises:
             FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.

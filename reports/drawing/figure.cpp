@@ -71,7 +71,7 @@ std::string Figure::script() const {
 PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
   PanelGrid grid = panels.grid;
   PanelGrid::Margin& margin = grid.margin;
-  const double page = layout_width(style), natural = grid.panel.width;
+  const double page = style.width, natural = grid.panel.width;
   const auto room = [&](std::size_t columns) {  // for each of so many panels in a row
     return (page - margin.left - margin.right - static_cast<double>(columns - 1) * grid.gap.x) /
            static_cast<double>(columns);
@@ -98,7 +98,7 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& 
   if (panels.flatness > 0) {
     grid.panel.height = panels.flatness * grid.panel.width;
   } else if (page > 0 && grid.rows == 1) {  // broader panels of one row also grow in height
-    const double fits = (layout_height(style) - margin.top - margin.bottom) / grid.panel.height;
+    const double fits = (page_height(style) - margin.top - margin.bottom) / grid.panel.height;
     grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
   }
   if (page > 0) margin.right += std::max(0.0, page - grid.width());
@@ -110,7 +110,7 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& 
 
 std::size_t fitting(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
   const PanelGrid grid = grid_of(panels, n, style);
-  const double room = layout_height(style) - grid.margin.top - grid.margin.bottom + grid.gap.y;
+  const double room = page_height(style) - grid.margin.top - grid.margin.bottom + grid.gap.y;
   const double rows = std::floor(room / (grid.panel.height + grid.gap.y) + 1e-9);
   const auto fit = grid.columns * static_cast<std::size_t>(std::clamp(rows, 1.0, static_cast<double>(grid.rows)));
   return std::max(panels.each, std::min(n, fit) / panels.each * panels.each);

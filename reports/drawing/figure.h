@@ -28,12 +28,12 @@ class Figure {
   [[nodiscard]] const std::deque<Panel>& panels() const { return panels_; }
   [[nodiscard]] std::string script() const;
   /// Inches on paper.
-  [[nodiscard]] double width() const { return grid_.width() * enlargement(style_); }
-  [[nodiscard]] double height() const { return grid_.height() * enlargement(style_); }
+  [[nodiscard]] double width() const { return grid_.width(); }
+  [[nodiscard]] double height() const { return grid_.height(); }
 
   /// Draws the formats, side by side: drawn_by_gnuplot().
   [[nodiscard]] std::vector<DrawnFile> drawn(const std::string& name, const std::vector<std::string>& formats) const {
-    return drawn_by_gnuplot({script(), grid_.width(), grid_.height(), style_}, name, formats);
+    return drawn_by_gnuplot({script(), grid_.width(), grid_.height()}, name, formats);
   }
 
  private:

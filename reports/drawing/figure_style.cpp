@@ -14,32 +14,19 @@ namespace headwave {
 
 namespace {
 
-constexpr double page_width = 7.0;   // inches; a wider figure grows as a whole
-constexpr double page_height = 9.0;  // inches of a sheet that a figure may take
-constexpr double least_width = 2.0, most_width = 40.0;
+constexpr double least_width = 2.0, most_width = 7.0;
 
 }  // namespace
 
 std::optional<double> figure_width(std::string_view words) {
   if (words == "column") return 3.4;
-  if (words == "page") return page_width;
-  if (words == "slide") return 12.0;
+  if (words == "page") return most_width;
   const std::optional<double> inches = decimal_number(words);
   return inches && *inches >= least_width && *inches <= most_width ? inches : std::nullopt;
 }
 
-double enlargement(const FigureStyle& style) {
-  return std::max(1.0, style.width / page_width);
-}
-
-double layout_width(const FigureStyle& style) {
-  return style.width / enlargement(style);
-}
-
-double layout_height(const FigureStyle& style) {
-  if (style.width == 0) return std::numeric_limits<double>::infinity();
-  const double inches = style.width > page_width ? style.width * 9 / 16 : page_height;
-  return inches / enlargement(style);
+double page_height(const FigureStyle& style) {
+  return style.width == 0 ? std::numeric_limits<double>::infinity() : 9.0;
 }
 
 void require_style(const FigureStyle& style) {

@@ -28,28 +28,26 @@ namespace {
 constexpr double text_size = 8.0;  // points
 
 /// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a
-/// user unit, of which there are 72 to the inch before the figure is enlarged. The factors make the three
-/// look alike.
+/// user unit, of which there are 72 to the inch. The factors make the three look alike.
 std::string terminal(const std::string& format, const GnuplotScript& script) {
-  const double times = enlargement(script.style), width = script.width * times, height = script.height * times;
+  const double width = script.width, height = script.height;
   const std::string font = fmt::format("font \"{},{}\"", font_name, text_size);
   if (format == "pdf")
     return fmt::format(
-        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} "
-        "fontscale {} linewidth {} pointscale {} butt dashlength 0.6\n",
-        width, height, font, 0.75 * times, times, times);
+        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} fontscale 0.75 butt dashlength 0.6\n", width,
+        height, font);
   if (format == "svg")
     return fmt::format(
         "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt "
         "dashlength 0.6 background \"#ffffff\"\n",
-        script.width * 72, script.height * 72, font);
+        width * 72, height * 72, font);
   if (format == "png") {
     // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
-    const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * times;
+    const double dots = std::min(200.0, 8000.0 / std::max(width, height));
     return fmt::format(
         "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
         "{:.4f} butt dashlength 0.6 background \"#ffffff\"\n",
-        width * dots, height * dots, font, unit / 96, unit / 144, unit / 72);
+        width * dots, height * dots, font, dots / 96, dots / 144, dots / 72);
   }
   throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
 }
@@ -58,9 +56,8 @@ std::string terminal(const std::string& format, const GnuplotScript& script) {
 /// PDF. Browsers smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in
 /// XML may hold, gnuplot leaves the ">" as it is.
 std::string finished_svg(std::string svg, const std::string& name, const GnuplotScript& script) {
-  const double times = enlargement(script.style), width = script.width * times, height = script.height * times;
   replace_all(svg, fmt::format("\n width=\"{:.0f}\" height=\"{:.0f}\"", script.width * 72, script.height * 72),
-              fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", width, height));
+              fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", script.width, script.height));
   replace_all(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
   replace_all(svg, "]]>", "]]&gt;");
   const std::string family = fmt::format("font-family=\"{}", font_name);

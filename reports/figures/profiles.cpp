@@ -131,7 +131,7 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
 /// is the fuller the larger they are. Few heads are drawn large, many as small as text can still be read.
 Figure draw_profiles(const Profiles& profiles, const Result& result, const FigureOptions& options) {
   const FieldHeads& heads = profiles.heads;
-  const double reach = shown_offsets(profiles), page = layout_width(options.style);
+  const double reach = shown_offsets(profiles), page = options.style.width;
   const bool causal = attribute_text(result.provenance, "attention") == "causal";
   const bool chosen = !options.heads.empty();  // a figure of heads asked for takes the room that they need
   const std::size_t across = chosen ? options.heads.size() : heads.heads.size();

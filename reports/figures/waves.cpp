@@ -81,7 +81,7 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
             .title = fmt::format("position in the first document (T = {} tokens)", length)},
       .left = "value (units of X)",
       .legend = {{"query", query_line}, {"key", key_line}}};
-  if (const double page = layout_width(options.style); page > 0 && page < 2 * one_line + 1.27) {
+  if (const double page = options.style.width; page > 0 && page < 2 * one_line + 1.27) {
     panels.grid.gap.y += 0.13;  // the head's name and what is said of the column stand in two lines
     panels.grid.margin.top += 0.13;
   }

@@ -70,7 +70,6 @@ TEST_CASE("panels: as many as a page holds in whole rows, one row at least, and 
   CHECK(fitting(tall, 100, {.width = 3.4}) == 1);
   tall.each = 2;
   CHECK(fitting(tall, 100, {.width = 3.4}) == 2);
-  CHECK(layout_height({.width = 12}) * enlargement({.width = 12}) == Approx(6.75));  // of a slide
 }
 
 TEST_CASE("panels: notes take as many lines below as their words need") {

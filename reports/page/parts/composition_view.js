@@ -1,6 +1,6 @@
 // What all of a head's attention is made of: its bits in four parts, and what explains two of them.
 
-import { shareCell, sharesTable, words } from "./elements.js";
+import { scrolled, shareCell, textTable, words } from "./elements.js";
 import { numberText } from "./format.js";
 
 const partMeanings = {
@@ -37,9 +37,12 @@ export const compositionView = {
   async show({ page, place, name }) {
     const bits = page.measures.value("bits", place);
     if (bits === null) return [words("Its attention is undefined: no query sees enough text.")];
-    const rows = compositionRows(page, place).map((one) => [
-      [one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)], [numberText(one.value, 2)],
-      [intervalText(one)], shareCell(one.value / bits, one.of ? "before" : "after")]);
-    return [sharesTable(`Parts of ${name}`, ["", "bits", "interval", "of all"], rows)];
+    const rows = compositionRows(page, place);
+    const column = (header, cell) => ({ header, cells: rows.map(cell) });
+    const table = textTable([
+      column("", (one) => [one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)]),
+      column("bits", (one) => numberText(one.value, 2)), column("interval", intervalText),
+      column("of all", (one) => shareCell(one.value / bits, one.of ? "before" : "after"))], "shares");
+    return [scrolled(`Parts of ${name}`, table)];
   },
 };

@@ -28,17 +28,17 @@ export function setShape(made, attributes) {
   }
 }
 
-// A table of texts: columns are { header, cells, right }.
-export function textTable(columns, caption) {
+// A table: columns are { header, cells, right }; a cell is a text, or a list of texts and elements.
+export function textTable(columns, kind = "") {
   const side = (column) => (column.right ? "right" : "");
   const header = columns.map((column) => element("th", { scope: "col", class: side(column) }, column.header));
   const rows = (columns[0]?.cells ?? []).map((_, i) => element("tr", {}, ...columns.map((column, k) => {
-    const cell = element(k === 0 ? "th" : "td", { class: side(column) }, String(column.cells[i]));
+    const cell = element(k === 0 ? "th" : "td", { class: side(column) }, ...[column.cells[i]].flat());
     if (k === 0) cell.scope = "row";
     return cell;
   })));
-  return element("table", {}, caption ? element("caption", { class: "spoken" }, caption) : null,
-    element("thead", {}, element("tr", {}, ...header)), element("tbody", {}, ...rows));
+  return element("table", { class: kind }, element("thead", {}, element("tr", {}, ...header)),
+    element("tbody", {}, ...rows));
 }
 
 export function scrolled(label, content) {
@@ -71,13 +71,4 @@ export function textBar(share, kind) {
 // A share as the content of a cell.
 export function shareCell(share, kind) {
   return [textBar(share, kind), percentText(share)];
-}
-
-// A table whose rows are lists of cells, each a list of texts and elements.
-export function sharesTable(label, headers, rows) {
-  const header = headers.map((text) => element("th", { scope: "col" }, text));
-  const lines = rows.map(([first, ...cells]) => element("tr", {}, element("th", { scope: "row" }, ...first),
-    ...cells.map((cell) => element("td", {}, ...cell))));
-  return scrolled(label, element("table", { class: "shares" }, element("thead", {},
-    element("tr", {}, ...header)), element("tbody", {}, ...lines)));
 }

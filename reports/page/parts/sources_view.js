@@ -1,6 +1,6 @@
 // What wrote the parts of the states that a head reads: shares of its scores by source.
 
-import { choice, element, shareCell, sharesTable, words } from "./elements.js";
+import { choice, element, scrolled, shareCell, textTable, words } from "./elements.js";
 import { offsetText } from "./format.js";
 
 const least = 0.02; // of the whole: smaller sources stand together
@@ -38,11 +38,13 @@ export const sourcesView = {
     const of = sources === "" ? at : { content_offset: Number(sources), ...at };
     const [query, key] = await arrays.slices("score_sources", names, of);
     const rows = query && key ? sourceRows(query.axes[0].values, query.values, key.values) : [];
-    const lines = rows.map((row) => [[row.name], shareCell(row.query, "query"), shareCell(row.key, "key")]);
+    const columns = [{ header: "source", cells: rows.map((row) => row.name) },
+      { header: "through queries", cells: rows.map((row) => shareCell(row.query, "query")) },
+      { header: "through keys", cells: rows.map((row) => shareCell(row.key, "key")) }];
     return [
       element("div", { class: "controls" },
         choice("Scores of", options, sources, (value) => store.change({ sources: value }))),
-      rows.length ? sharesTable(`Sources of ${name}`, ["source", "through queries", "through keys"], lines)
+      rows.length ? scrolled(`Sources of ${name}`, textTable(columns, "shares"))
         : words("The result has no sources of this head."),
     ];
   },
