@@ -466,7 +466,7 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.txt self/figures/word_profile.svg self/figures/word_profile.txt causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.txt causal/figures/word_profile.svg causal/figures/word_profile.txt
+holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/word_profile.svg self/figures/word_profile.txt causal/results.h5 causal/report.html causal/figures/word_profile.svg causal/figures/word_profile.txt
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
@@ -502,7 +502,7 @@ for name in report.html figures/offset_profile.svg figures/offset_profile.txt se
 done
 refuse_over report.html compare "$work/ours" "$work/ours" --out "$work/mine-compare"
 for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" demo --documents 2 --write-model "$work/mine-model-$name"; done
-for name in report.html figures/position_kernel.txt; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
+for name in report.html figures/word_profile.txt; do refuse_over "$name" atlas --model "$golden" --passes 1 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
 for name in spectra.svg spectra.txt; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
 refuse_over figures/offset_profile.svg figures "$work/ours" --out "$work/mine-figures"
 holds "$work/mine-figures" $profile.svg $profile.txt

@@ -15,13 +15,9 @@ namespace {
 struct Profiles {
   const Field& field;               // (..., layer, head, offset)
   std::string title, mark;          // "mean attention weight", "where the head looks"
-  double window = 16;               // tokens on either side
-  bool from_lowest = false;         // a panel begins at the curve's lowest value instead of 0
   std::size_t skipped = 0;          // rows of the field before the first head
   std::vector<double> marked = {};  // (heads) NaN: undefined; empty: not in the result
   std::vector<double> ratio = {};   // (heads) of the weight there to what it had to exceed; empty: not known
-  std::vector<double> number = {};  // (heads) above the panel in place of the curve's peak
-  std::string number_name = "the panel's peak";
   std::vector<double> offsets = coordinates(field, "offset");
   FieldHeads heads = field_heads(field);
 
@@ -30,13 +26,15 @@ struct Profiles {
   }
 };
 
+constexpr double widest_shown = 16;  // tokens on either side that are shown
+
 /// The offsets shown on either side: short documents have no others than those at which any curve is defined.
 double shown_offsets(const Profiles& profiles) {
   double reach = 0;
   for (std::size_t row = 0; row < profiles.heads.size(); ++row)
     for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
       if (std::isfinite(profiles.curve(row)[t])) reach = std::max(reach, std::abs(profiles.offsets[t]));
-  return reach > 0 ? std::min(reach, profiles.window) : profiles.window;
+  return reach > 0 ? std::min(reach, widest_shown) : widest_shown;
 }
 
 /// The heads that have a panel: all by layers where they fit on the page, else the strongest, or those asked for.
@@ -90,7 +88,7 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
   const double marked = profiles.marked.empty() ? std::nan("") : profiles.marked[row];
   const bool rated = row<profiles.ratio.size(), both_sides = panel.x.range.high> 1 + 0.1 * reach;
   std::vector<double> offsets, curve;
-  double peak = profiles.from_lowest ? -HUGE_VAL : 0, lowest = profiles.from_lowest ? HUGE_VAL : 0, at_mark = peak;
+  double peak = 0, at_mark = 0;
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
     const double offset = profiles.offsets[t], one = profiles.curve(row)[t];
     if (offset < panel.x.range.low || offset > panel.x.range.high) continue;
@@ -98,12 +96,10 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
     curve.push_back(one);
     if (!std::isfinite(one)) continue;
     peak = std::max(peak, one);
-    if (profiles.from_lowest) lowest = std::min(lowest, one);
     if (offset == marked) at_mark = one;
   }
-  if (!(peak > lowest)) lowest = 0;
-  const double unit = peak > lowest && std::isfinite(peak) ? peak - lowest : 1;
-  for (double& one : curve) one = (one - lowest) / unit;
+  const double unit = peak > 0 && std::isfinite(peak) ? peak : 1;
+  for (double& one : curve) one /= unit;
   panel.frame = Frame::base_line;
   panel.x.tics.points = letter;
   // Numbers of narrow panels would touch: then 0, which has a line, has none.
@@ -115,11 +111,8 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
   panel.vertical(0, {ink::zero_line, 0.7}, value(1));
   const HeadName name = profiles.heads[row];
   panel.name(head_name(name.layer, name.head), letter, 0.35);
-  const std::string number = profiles.number.empty()               ? peak_text(peak, panel.width())
-                             : std::isfinite(profiles.number[row]) ? fmt::format("{:.2f}", profiles.number[row])
-                                                                   : "";
-  panel.above(number, Anchor::right, {.points = letter, .ink = ink::number, .up = 0.35});
-  const double height = std::isfinite(at_mark) && at_mark > lowest ? (at_mark - lowest) / unit : 1;
+  panel.above(peak_text(peak, panel.width()), Anchor::right, {.points = letter, .ink = ink::number, .up = 0.35});
+  const double height = std::isfinite(at_mark) && at_mark > 0 ? at_mark / unit : 1;
   if (!std::isnan(marked)) mark_offset(panel, marked, reach, height, rated && profiles.ratio[row] < 2, letter);
   const bool told = profiles.marked.empty() || !std::isnan(marked);
   const Ink ink = told ? ink::measured : ink::undefined;
@@ -152,7 +145,7 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
                             .common = true},
                       .y = {.shown = false},
                       .below = "offset t = key − query (tokens)",
-                      .notes = {"upper right: " + profiles.number_name}};
+                      .notes = {"upper right: the panel's peak"}};
   if (!profiles.marked.empty()) panels.notes.push_back("dot: " + profiles.mark + " (tokens)");
   if (!profiles.ratio.empty()) {
     panels.notes.emplace_back("hollow: below twice the threshold");
@@ -162,10 +155,7 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
   const PanelGrid grid = grid_of(panels, rows.size(), options.style);
   const double letter = std::clamp(grid.panel.width * 7.5, least_letters, 7.0);
   panels.points = std::min(8.0, letter + 1);
-  panels.left = grid.height() > 3
-                    ? profiles.title + (profiles.from_lowest ? " from lowest to highest" : " ÷ the panel's peak")
-                : profiles.from_lowest ? "mean score"
-                                       : "weight ÷ peak";
+  panels.left = grid.height() > 3 ? profiles.title + " ÷ the panel's peak" : "weight ÷ peak";
   panels.fill = [&](Panel& panel, std::size_t k) { add_profile(panel, profiles, rows[k], reach, letter); };
   return drawn_panels(panels, rows.size(), options.style);
 }
@@ -201,22 +191,6 @@ Figure draw_word_profile(const Result& result, const FigureOptions& options) {
   (void)doubles_of(result, "word_atlas/profile", {"layer", "head", "offset"});
   Profiles profiles{result.at("word_atlas/profile"), "predicted weight", "predicted offset"};
   profiles.marked = doubles_of(result, "word_atlas/predicted_offset", {"layer", "head"});
-  return draw_profiles(profiles, result, options);
-}
-
-Figure draw_position_kernel(const Result& result, const FigureOptions& options) {
-  constexpr const char* weight_name = "position_atlas/predicted_weight";
-  (void)doubles_of(result, "position_atlas/kernel", {"layer", "head", "offset"});
-  Profiles profiles{result.at("position_atlas/kernel"), "mean score by position", "predicted offset", 32, true};
-  profiles.marked = doubles_of(result, "position_atlas/predicted_offset", {"layer", "head"});
-  if (result.find(weight_name) != nullptr) {
-    profiles.number = doubles_of(result, weight_name, {"layer", "head"});
-    profiles.number_name = "share of attention that the maximum gets";
-  }
-  // Above layer 0 the weights are a proxy: where random words predict, it is no prediction.
-  if (result.find("word_atlas/predicted_offset") != nullptr)
-    for (std::size_t row = 0; row < std::min(profiles.heads.size(), profiles.marked.size()); ++row)
-      if (profiles.heads[row].layer > 0) profiles.marked[row] = std::nan("");
   return draw_profiles(profiles, result, options);
 }
 
@@ -284,17 +258,6 @@ std::vector<FigureKind> profile_figures() {
            "Grey: no prediction, since the largest weight is less than twice that of equal weights, or lies at the "
            "end of the search.",
        .drawing = draw_word_profile,
-       .single_heads = true},
-      {.name = "position_kernel",
-       .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
-       .extras = {"position_atlas/predicted_weight"},
-       .caption =
-           "What heads would do by their weights alone: mean score at each offset t = key position minus query "
-           "position, of positions averaged over words, row means removed, each panel from its lowest to its highest "
-           "score. Dot and number: the predicted offset in tokens; upper right: the share of attention that the "
-           "kernel's softmax gives to its maximum. Grey: no prediction. Layers above 0 are a proxy, since the blocks "
-           "between change positions and words.",
-       .drawing = draw_position_kernel,
        .single_heads = true},
       {.name = "attention_distance",
        .fields = {held_name, last_name, window_name, error_name},

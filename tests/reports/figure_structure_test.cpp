@@ -31,8 +31,6 @@ const std::map<std::string, Structure>& structures() {
          "upper right: the panel's peak"}}},
       {"attention_distance", {{"window (tokens)", "attention held (%)"}}},
       {"word_profile", {{offset, "predicted weight ÷ the panel's peak", "dot: predicted offset (tokens)"}}},
-      {"position_kernel",
-       {{offset, "mean score by position from lowest to highest", "dot: predicted offset (tokens)"}}},
       {"cluster_centroids", {{offset, "summed attention weight at offset t", "cluster: peak offset, mass"}}},
       {"cluster_shares", {{"head", "layer", "cluster: peak offset"}}},
       {"cluster_sweep", {{"number of clusters"}}},
@@ -119,8 +117,7 @@ TEST_CASE("figures: titles of narrow panels are at most a point larger than the 
   options.style.width = 3.4;
   for (const auto& [name, left] : {std::pair("account_profile", "mean attention"),
                                    {"offset_profile", "mean attention"},
-                                   {"word_profile", "predicted weight"},
-                                   {"position_kernel", "mean score"}}) {
+                                   {"word_profile", "predicted weight"}}) {
     CAPTURE(name);
     const std::string script = kind_of_figure(name).draw(result, options).script();
     const double numbers = size_after(script, "\nset xtics");

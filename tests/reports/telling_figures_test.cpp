@@ -101,9 +101,9 @@ TEST_CASE("clusters: a centroid that is largest at the end of the window has no 
 
 TEST_CASE("offsets beyond a panel are pointed to") {
   Result result = sample::result();
-  auto& predicted = values_of(result, "position_atlas/predicted_offset");
+  auto& predicted = values_of(result, "word_atlas/predicted_offset");
   predicted[0] = 40;
-  const std::string kernels = kind_of_figure("position_kernel").draw(result, {}).script();
+  const std::string kernels = kind_of_figure("word_profile").draw(result, {}).script();
   CHECK(count_of(kernels, "\"+40 →\"") == 1);
 }
 
