@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "figures.h"
@@ -42,11 +43,10 @@ void add_result(std::vector<fs::path>& files, const fs::path& folder) {
 std::vector<fs::path> encoder_decoder(const fs::path& folder) {
   std::map<std::string, std::vector<fs::path>> by_command;
   for (const auto& [kind, inner] : kind_folders(folder)) {
-    const auto provenance = provenance_of(inner / "results.h5");
-    if (!provenance || !provenance->contains("attention") || !provenance->contains("command")) continue;
-    const auto* command = std::get_if<std::string>(&provenance->at("command"));
-    if (command != nullptr && provenance->at("attention") == Attribute(std::string(name_of(kind))))
-      by_command[*command].push_back(inner);
+    const Attributes provenance = provenance_of(inner / "results.h5").value_or(Attributes{});
+    const std::string command = attribute_text(provenance, "command");
+    if (!command.empty() && attribute_text(provenance, "attention") == name_of(kind))
+      by_command[command].push_back(inner);
   }
   for (const auto& [command, folders] : by_command)
     if (folders.size() > 1) return folders;

@@ -16,7 +16,7 @@ import { cellWords } from "../../reports/page/parts/map_view.js";
 import { measureLabel, Measures } from "../../reports/page/parts/measures.js";
 import { nextPlace } from "../../reports/page/parts/pointing.js";
 import { sourceRows } from "../../reports/page/parts/sources_view.js";
-import { excerpt, isUnnamed, pairsOf } from "../../reports/page/parts/strongest_view.js";
+import { excerpt, pairsOf } from "../../reports/page/parts/strongest_view.js";
 import { Store } from "../../reports/page/parts/store.js";
 import { sortedRows } from "../../reports/page/parts/table.js";
 
@@ -243,12 +243,6 @@ test("strongest pairs: a head's own, the largest first, and fewer where it has f
   const pairs = (head) => pairsOf({ arrays: new Arrays(said, (block) => blocks[block]), at: { layer: 0, head } });
   assert.deepEqual(await pairs(1), [{ weight: 0.5, document: 2, query: { at: 5, tokens: ["x", "y", "\u00e9"] }, key: { at: 1, tokens: ["X", "Y", "Z"] } }]);
   assert.deepEqual((await pairs(0)).map(({ document, query }) => [document, query.tokens.join("")]), [[3, "abc"], [1, "def"]]);
-});
-
-test("strongest pairs: tokens that are called by their positions have no text", () => {
-  const pair = (query, key) => ({ query: { at: 7, tokens: ["6", query, "8"] }, key: { at: 17, tokens: ["16", key, "18"] } });
-  assert.ok(isUnnamed([pair("7", "17"), pair("7", "17")]));
-  assert.ok(!isUnnamed([pair("7", "17"), pair("7", "the")]));
 });
 
 test("strongest pairs: the text around both stands once, with a gap where tokens are missing", () => {
