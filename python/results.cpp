@@ -93,7 +93,7 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
     options.style.palette = palette;
     require_gnuplot();
     require_style(options.style);
-    const FigureKind& kind = *kinds_of(result, {.only = {name}}).front();
+    const FigureKind& kind = *drawable(result, {.only = {name}}).kinds.front();
     return kind.draw(result, options).drawn(name, {format}).front().content;
   });
   return nb::bytes(drawn.data(), drawn.size());
@@ -101,7 +101,7 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
 
 std::vector<std::string> figures(const Result& result) {
   std::vector<std::string> names;
-  for (const FigureKind* kind : kinds_of(result)) names.push_back(kind->name);
+  for (const FigureKind* kind : drawable(result).kinds) names.push_back(kind->name);
   return names;
 }
 
@@ -163,7 +163,7 @@ void add_results(nb::module_& module) {
       "figure_width",
       [](const std::string& words) {
         if (const auto inches = figure_width(words)) return *inches;
-        throw FormatError(fmt::format("width='{}': expected \"column\", \"page\", \"slide\", or inches", words));
+        throw FormatError(fmt::format("width='{}': expected \"column\", \"page\", or inches", words));
       },
       nb::arg("words"), "The width of a figure in inches.");
   module.def(

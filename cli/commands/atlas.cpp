@@ -81,7 +81,8 @@ void add_atlas(CLI::App& program, Command& chosen) {
   row("--threads", weights.threads, nullptr, "number of threads, 0: one per core; changes no digit",
       whole_number(0, 1024))
       ->capture_default_str();
-  add_folder_options(*command, options->folder, true, {false, false, false});
+  add_folder_options(*command, options->folder, true);
+  add_drawing_options(*command, options->folder.drawing, false);
   add_table_options(*command, options->folder.table);
   add_examples(*command, {{"atlas --model minilm --out atlas",
                            "where every head would look, in every layer, in seconds: the clearest first"},

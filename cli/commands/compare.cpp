@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "../../core/fields/head_name.h"
-#include "../../core/fields/strongest_heads.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
@@ -108,15 +107,8 @@ void add_compare(CLI::App& program, Command& chosen) {
   const OptionRows row(*command);
   row("--all", options->all, nullptr, "show every head, not only those that changed");
   row("--wide", options->wide, nullptr, "show every measure that both results have, with a star beyond its interval");
-  add_folder_options(*command, options->folder, false, {.heads = true, .maps = false, .profiles = false});
-  command->get_option("--heads")
-      ->description("heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0)")
-      ->check([](const std::string& text) {
-        return strongest_count(text) ? "a comparison begins with the heads that changed; name heads, L2H3" : "";
-      });
-  for (const char* name :
-       {"--force", "--no-figures", "--heads", "--formats", "--figure-width", "--font", "--font-size", "--palette"})
-    command->get_option(name)->needs("--out");
+  add_folder_options(*command, options->folder, false);
+  for (const char* name : {"--force", "--no-figures"}) command->get_option(name)->needs("--out");
   ComparisonOptions& test = options->options;
   row("--level", test.level, nullptr, "chance that any head is called changed although none is", real_number(1e-6, 0.5))
       ->capture_default_str();
@@ -129,10 +121,9 @@ void add_compare(CLI::App& program, Command& chosen) {
   row("--seed", test.seed, nullptr, "seed of the assignments", not_negative())->capture_default_str();
   row("--threads", test.threads, nullptr, "number of threads, 0: one per core; changes no digit", whole_number(0, 1024))
       ->capture_default_str();
-  add_examples(*command,
-               {{"compare result changed", "what an intervention changed, head by head"},
-                {"compare result changed --out changes", "results.h5, a figure of heads and measures, and a page"},
-                {"compare step1 step2 step3 --all", "checkpoints, each against the first, with every head"}});
+  add_examples(*command, {{"compare result changed", "what an intervention changed, head by head"},
+                          {"compare result changed --out changes", "results.h5, and a page"},
+                          {"compare step1 step2 step3 --all", "checkpoints, each against the first, with every head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return compare(*options); }; });
 }
 

@@ -112,6 +112,7 @@ void add_demo(CLI::App& program, Command& chosen) {
   row("--documents", options->documents, nullptr, "number of documents of 512 random words", whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);
+  add_drawing_options(*command, options->folder.drawing);
   row("--write-model", options->model, "DIR",
       "write the planted model, its documents and its truth as a Hugging Face directory, and end")
       ->excludes("--out");

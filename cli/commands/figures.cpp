@@ -31,19 +31,19 @@ struct FiguresOptions {
   FigureOptions drawing;
 };
 
-int figures(const CLI::App& command, const FiguresOptions& options) {
+int figures(const FiguresOptions& options) {
   require_gnuplot();
   const fs::path file = result_path(options.result);
   const Result result = read_result(file);
-  (void)heads_asked_for(result, options.drawing.heads);
-  say_fewer_map_tokens(command, result, options.drawing);
   OutputFiles names;
-  for (const FigureKind* kind : kinds_of(result, options.drawing))
-    for (const std::string& name : figure_files(kind->name)) names.written.push_back(fs::path("figures") / name);
+  const Drawable found = drawable(result, options.drawing);
+  for (const FigureKind* kind : found.kinds)
+    for (const std::string& name : figure_files(kind->name, options.drawing.formats))
+      names.written.push_back(fs::path("figures") / name);
   names.read = {file};
   const OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, options.force);
-  const auto files = draw_figures(result, folder.inside("figures"), options.drawing, figure_progress);
-  say_undrawn(result, options.drawing);
+  const auto files = draw_figures(result, folder.inside("figures"), options.drawing);
+  for (const std::string& line : found.undrawn) say("not drawn, " + line);
   say(fmt::format("wrote {} files to {}", files.size(), visible_text((folder.path() / "figures").string())));
   return done;
 }
@@ -52,12 +52,12 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
 
 void add_figures(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<FiguresOptions>();
-  CLI::App* command = program.add_subcommand(
-      "figures", "draw the figures of a result again: other heads, widths, letters, colours or formats");
+  CLI::App* command =
+      program.add_subcommand("figures", "draw the figures of a result again: other heads, widths, colours or formats");
   const OptionRows row(*command);
   row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
   row("--out", options->folder, "DIR", "folder for figures/; default: the result's own");
-  row("--force", options->force, nullptr, "replace existing figures, in all their formats");
+  row("--force", options->force, nullptr, "replace existing figures");
   row("--only", options->drawing.only, "FIGURES", "figures to draw, by name (docs/figures.md), separated by commas")
       ->delimiter(',');
   add_drawing_options(*command, options->drawing);
@@ -68,7 +68,7 @@ void add_figures(CLI::App& program, Command& chosen) {
                  "one of them, as broad as a journal's column, in another folder"},
                 {"figures result/results.h5 --only account_profile --heads strongest:6 --out strongest",
                  "the six strongest heads, as `headwave inspect` ranks them"}});
-  command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
+  command->final_callback([=, &chosen] { chosen = [=] { return figures(*options); }; });
 }
 
 }  // namespace headwave::cli

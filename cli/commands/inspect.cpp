@@ -17,7 +17,6 @@
 #include "../../reports/figures/chosen_heads.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
-#include "../../reports/tables/strongest_pairs_table.h"
 #include "../options/help.h"
 #include "../options/option_row.h"
 #include "../results/result_folder.h"
@@ -37,7 +36,6 @@ struct InspectOptions {
   bool attributes = false;
   bool map = false;
   bool job = false;
-  std::string strongest_pairs;  ///< a head's name
   HeadTableOptions table;
 };
 
@@ -150,21 +148,7 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   print_entries(listing, options.attributes);
 }
 
-/// The text that a head attends to most.
-int print_strongest_pairs(const std::filesystem::path& path, const HeadName& head) {
-  const Hdf5File file(result_path(path));
-  Result result = read_result(file, strongest_pair_fields());
-  if (result.fields.empty())
-    throw FormatError(
-        fmt::format("{}: holds no strongest_pairs; expected the result of a run with that analysis", path.string()));
-  fmt::print("{}", terminal_table(strongest_pair_columns(result, head)));
-  fmt::print("without special tokens and the first, which the attention map on the page shows\n");
-  return done;
-}
-
 int inspect(const InspectOptions& options) {
-  if (!options.strongest_pairs.empty())
-    return print_strongest_pairs(options.path, parse_head_name(options.strongest_pairs));
   if (options.job) return print_job(meant(options.path));
   if (options.map) return propose_map(options.path);
   const Listing listing = listing_of(meant(options.path));
@@ -193,16 +177,13 @@ void add_inspect(CLI::App& program, Command& chosen) {
       row("-a,--attributes", options->attributes, nullptr, "show the attributes of every array too"),
       row("--csv", options->csv, nullptr, "print the table of a result's heads as CSV"),
       row("--map", options->map, nullptr, "print the map of a model's family, to be edited and given to run --map"),
-      row("--job", options->job, nullptr, "print the job that made a result, for run --job"),
-      row("--strongest-pairs", options->strongest_pairs, "HEAD",
-          "show the query-key pairs with the largest weights of one head over all documents, with their text")};
+      row("--job", options->job, nullptr, "print the job that made a result, for run --job")};
   for (std::size_t i = 1; i < views.size(); ++i)
     for (std::size_t before = 0; before < i; ++before) views[i]->excludes(views[before]);
   add_examples(*command,
                {{"inspect result/results.h5", "what was found about the strongest heads of a result, and its arrays"},
                 {"inspect result --all --wide --sort offset", "every head and column, heads by where they look"},
                 {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
-                {"inspect result --strongest-pairs L0H2", "the words that one head connects most strongly"},
                 {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
                 {"inspect result --job > job.toml",
                  "the job that made a result, for `headwave run --job job.toml --out again`"}});

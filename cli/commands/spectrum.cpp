@@ -36,7 +36,7 @@ struct SpectrumCommand {
   std::filesystem::path folder;
   bool force = false;
   bool styles_figures = false;  ///< an option says how the figure looks
-  std::vector<std::string> formats = {"pdf", "svg", "png"};
+  std::vector<std::string> formats = {"svg"};
   FigureStyle style;
   PositionSpectraOptions analysis;
   bool hann = false;
@@ -59,7 +59,7 @@ bool draws_figures(const SpectrumCommand& command) {
 OutputFolder opened_folder(const SpectrumCommand& command) {
   (void)draws_figures(command);  // refused now, not after the work
   OutputFiles files;
-  for (const std::string& name : figure_files("spectra")) files.written.emplace_back(name);
+  for (const std::string& name : figure_files("spectra", command.formats)) files.written.emplace_back(name);
   for (std::size_t i = 0; i < command.models.size(); ++i) files.written.push_back(result_name(command, i));
   return {command.folder, files, command.force};
 }
@@ -94,8 +94,6 @@ int compare_spectra(SpectrumCommand& command) {
   command.analysis.spectrum.spectrum.window = command.hann ? Window::hann : Window::rectangular;
   const OutputFolder folder = opened_folder(command);
   std::vector<ModelSpectrum> spectra = position_spectra(command.models, command.analysis);
-  std::vector<std::filesystem::path> old;
-  if (command.force) old = written_spectra(folder.path());
   std::vector<std::unique_ptr<ReplacedFile>> files;
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
@@ -106,13 +104,10 @@ int compare_spectra(SpectrumCommand& command) {
     curves.push_back(curve_of(spectra[i]));
   }
   commit_all(files);
-  for (const auto& file : files) std::erase(old, file->path());
-  folder.remove(old);
   std::vector<std::filesystem::path> figures;
   const bool drawing = draws_figures(command);
   if (drawing) {
-    std::vector<DrawnFile> drawn = spectra_figure(curves, command.style)
-                                       .drawn("spectra", formats_together(folder.path() / "spectra", command.formats));
+    std::vector<DrawnFile> drawn = spectra_figure(curves, command.style).drawn("spectra", command.formats);
     drawn.push_back(caption_file(spectra_caption(curves)));
     figures = write_drawn(folder.path(), "spectra", drawn);
   }
@@ -143,7 +138,7 @@ void add_spectrum(CLI::App& program, Command& chosen) {
       "model directories, or safetensors files with config.json beside them; little but positions need be there")
       ->required();
   row("--out", options->folder, "DIR",
-      "folder for one .h5 file per model, and spectra.pdf, .svg, .png, and .txt with the caption")
+      "folder for one .h5 file per model, spectra.svg or other formats, and spectra.txt with the caption")
       ->required();
   row("--force", options->force, nullptr, "replace results and figures that are already there");
   row("--length", options->analysis.length, "T",
@@ -152,10 +147,7 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   row("--demean", taken.demean, nullptr, "subtract each column's mean first");
   row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line first");
   row("--hann", options->hann, nullptr, "Hann window instead of the published rectangular one");
-  row("--formats", options->formats, "LIST", "formats of figures, separated by commas; without it all",
-      one_of({"pdf", "svg", "png"}))
-      ->delimiter(',');
-  add_style_options(*command, options->style);
+  add_style_options(*command, options->formats, options->style);
   add_examples(*command, {{"spectrum --model minilm --out spectra", "how fast the waves of one position table are"},
                           {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",
                            "two tables side by side, the first 256 positions of each, without their lines"}});

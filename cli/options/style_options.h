@@ -1,15 +1,18 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "../../reports/drawing/figure_style.h"
 #include "cli11.h"
 
 namespace headwave::cli {
 
-/// Adds --figure-width, --font, --font-size and --palette, with checks of their values.
-/// @param style  must live as long as the command
-void add_style_options(CLI::App& command, FigureStyle& style);
+/// Adds --formats, --figure-width and --palette, with checks of their values.
+/// @param formats, style  must live as long as the command
+void add_style_options(CLI::App& command, std::vector<std::string>& formats, FigureStyle& style);
 
-/// Whether the command was given an option that only figures have: --formats, or one of the style's.
+/// Whether the command was given one of these.
 bool styles_figures(const CLI::App& command);
 
 }  // namespace headwave::cli

@@ -39,33 +39,25 @@ fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
 
 }  // namespace
 
-void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn) {
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required) {
   const OptionRows row(command);
   row("--out", options.folder, "DIR", "folder for results.h5, figures/ and report.html")->required(required);
   row("--force", options.force, nullptr, "replace a result that is already there");
   row("!--no-figures", options.figures, nullptr, "write no figures and no page");
-  add_drawing_options(command, options.drawing, drawn);
   options.styles_figures = [&command] { return styles_figures(command); };
 }
 
-void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
+void add_drawing_options(CLI::App& command, FigureOptions& options, bool of_text) {
   const OptionRows row(command, "Figures");
-  if (drawn.heads)
+  if (of_text) {
     row("--heads", options.heads, "HEADS",
         "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
         ->delimiter(',');
-  if (drawn.maps)
     row("--map-tokens", options.tokens, nullptr, "tokens that attention maps show, from the beginning of their window",
         whole_number(1, 64))
         ->capture_default_str();
-  row("--formats", options.formats, "LIST", "formats of figures, separated by commas; otherwise all",
-      one_of({"pdf", "svg", "png"}))
-      ->delimiter(',');
-  if (drawn.profiles)
-    row("--pairs", options.pairs, "PAIRS", "query-key pairs that offset profiles count",
-        one_of({"all", "without_special", "without_sink"}))
-        ->capture_default_str();
-  add_style_options(command, options.style);
+  }
+  add_style_options(command, options.formats, options.style);
 }
 
 void add_table_options(CLI::App& command, HeadTableOptions& options) {
@@ -83,22 +75,6 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
     option->configurable(false);
 }
 
-void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
-  const Field* map = result.find("attention_map/weight");
-  if (map == nullptr || command.count("--map-tokens") == 0) return;
-  const Index kept = map->axis("query").size();
-  if (kept < options.tokens)
-    say(fmt::format("the result keeps maps of {} tokens, --map-tokens {} shows those", kept, options.tokens));
-}
-
-void figure_progress(const std::string& name, std::size_t number, std::size_t count) {
-  progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
-}
-
-void say_undrawn(const Result& result, const FigureOptions& options) {
-  for (const std::string& line : undrawn_lines(undrawn_figures(result, options))) say("not drawn, " + line);
-}
-
 namespace {
 
 /// All files that may be written into the folder: results, pages and every figure, for each kind of attention.
@@ -112,7 +88,9 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<fs::pat
     files.written.push_back(place / "results.h5");
     if (!options.figures) continue;
     files.written.push_back(place / "report.html");
-    for (const std::string& name : figure_files()) files.written.push_back(place / "figures" / name);
+    for (const FigureKind& kind : figure_kinds())
+      for (const std::string& name : figure_files(kind.name, options.drawing.formats))
+        files.written.push_back(place / "figures" / name);
   }
   return files;
 }
@@ -135,8 +113,7 @@ std::string without_gnuplot(const fs::path& folder) {
 }  // namespace
 
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read) {
-  (void)draws_figures(options);          // refused now, not after the work
-  require_style(options.drawing.style);  // a job file may ask for what cannot be
+  (void)draws_figures(options);  // refused now, not after the work
   return {options.folder, output_files(options, read), options.force};
 }
 
@@ -162,14 +139,9 @@ std::string drawn(const fs::path& folder, const Result& result, const FolderOpti
   if (!options.figures) return {};
   std::string wrote;
   const bool figures = draws_figures(options);
-  if (figures) {
-    FigureOptions drawing = options.drawing;
-    drawing.formats_there = false;  // others are not of this result
-    make_folder(folder / "figures");
-    wrote = fmt::format(", {} files of figures,",
-                        draw_figures(result, folder / "figures", drawing, figure_progress).size());
-    say_undrawn(result, options.drawing);
-  }
+  if (figures)
+    if (const auto files = draw_figures(result, folder / "figures", options.drawing); !files.empty())
+      wrote = fmt::format(", {} files of figures,", files.size());
   const fs::path page = folder / "report.html";
   write_report(result, page);
   return wrote + " and " + visible_text(page.string()) + (figures ? "" : "; " + without_gnuplot(folder));

@@ -25,28 +25,15 @@ struct FolderOptions {
   HeadTableOptions table;  ///< its heads are those of `drawing`
 };
 
-/// Which options of figures a command offers.
-struct DrawnHere {
-  bool heads = true;     ///< single heads: --heads
-  bool maps = true;      ///< attention maps: --map-tokens
-  bool profiles = true;  ///< offset profiles: --pairs
-};
+/// Adds --formats, --figure-width and --palette.
+/// @param of_text  and --heads and --map-tokens, of results of a text
+void add_drawing_options(CLI::App& command, FigureOptions& options, bool of_text = true);
 
-/// Adds --formats, --figure-width, --font, --font-size and --palette, and --heads, --map-tokens and --pairs
-/// as far as they apply.
-void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn = {});
-
-/// Adds --out, --force and --no-figures, and what add_drawing_options adds.
-void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn = {});
+/// Adds --out, --force and --no-figures.
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required);
 
 /// Adds --all, --wide and --sort, which no job file has.
 void add_table_options(CLI::App& command, HeadTableOptions& options);
-
-/// Says if attention maps show fewer tokens than were asked for, because the result keeps no more.
-void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
-
-/// Tells the progress line which figure is drawn, for draw_figures().
-void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
 /// Opens the folder before anything is computed.
 /// @param read  files that the command reads; none may be replaced
@@ -67,8 +54,5 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& option
 /// @param did  what was done with results.h5, in that line
 void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   std::function<void()> print = {}, const char* did = "wrote");
-
-/// Says which figures are not drawn though the result has their numbers, and why: a line for each reason.
-void say_undrawn(const Result& result, const FigureOptions& options);
 
 }  // namespace headwave::cli

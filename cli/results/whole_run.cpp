@@ -101,6 +101,7 @@ JobInput checked_input(WholeRunOptions& options) {
 void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
   add_input_options(command, options.input);
   add_folder_options(command, options.folder, false);
+  add_drawing_options(command, options.folder.drawing);
   add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
   const OptionRows row(command);
@@ -144,15 +145,14 @@ void within_memory(WholeRunOptions& options, const std::function<void(const JobI
   }
 }
 
-void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
+void write_run(const OutputFolder& folder, std::vector<KindResult>& results, const WholeRunOptions& options,
+               const Attributes& identity, const std::string& job_text) {
   const std::string digest = run_digest(identity);
   say_not_found(options.job, results);
   for (KindResult& found : results) {
     found.result.provenance["job"] = job_text;
     found.result.provenance[run_digest_name] = digest;
     say_fewer_documents(found);
-    say_fewer_map_tokens(command, found.result, options.folder.drawing);
   }
   write_results(folder, results);
 }

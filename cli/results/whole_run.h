@@ -33,8 +33,8 @@ void within_memory(WholeRunOptions& options, const std::function<void(const JobI
 /// Notes in each result what the run was, and writes and shows them.
 /// @param identity  by run_identity(); finished_before() recognises the run by it
 /// @param job_text  the options, as a job file
-void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text);
+void write_run(const OutputFolder& folder, std::vector<KindResult>& results, const WholeRunOptions& options,
+               const Attributes& identity, const std::string& job_text);
 
 /// Whether the folder holds this run's results of every kind of attention. Results that are not signed are recognised by
 /// their provenance.

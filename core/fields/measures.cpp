@@ -58,16 +58,12 @@ constexpr Measure all[]{{"offset", "measured_offset/offset", "all"},
                         {"", "head_types/sink_weight", "", "sink"},
                         {"", "head_types/entropy_share", "", "entropy"}};
 
-constexpr KindText kinds[]{
-    {"previous", "previous-token head", "head_types/previous", "head_types/previous_baseline",
-     "of attention on the token before"},
-    {"next", "next-token head", "head_types/next", "head_types/next_baseline", "of attention on the token after"},
-    {"one offset (Voita)", "one-offset head", "head_types/positional_share", "", "of queries look most at one offset"},
-    {"duplicate", "duplicate-token head", "head_types/duplicate", "head_types/duplicate_baseline",
-     "of attention on earlier copies of the token"},
-    {"induction", "induction head", "head_types/induction", "head_types/induction_baseline",
-     "of attention on what followed earlier copies of the token"},
-    {"sink", "sink", "head_types/sink_weight", "head_types/sink_weight_baseline", "of attention on one token"}};
+constexpr KindScore kinds[]{{"previous", "head_types/previous", "head_types/previous_baseline"},
+                            {"next", "head_types/next", "head_types/next_baseline"},
+                            {"one offset (Voita)", "head_types/positional_share", ""},
+                            {"duplicate", "head_types/duplicate", "head_types/duplicate_baseline"},
+                            {"induction", "head_types/induction", "head_types/induction_baseline"},
+                            {"sink", "head_types/sink_weight", "head_types/sink_weight_baseline"}};
 
 }  // namespace
 
@@ -82,7 +78,7 @@ std::span<const Measure> measures() {
   return all;
 }
 
-std::span<const KindText> kind_texts() {
+std::span<const KindScore> kind_scores() {
   return kinds;
 }
 

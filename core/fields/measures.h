@@ -21,14 +21,12 @@ struct Measure {
 /// In the order of columns, those without a column last.
 std::span<const Measure> measures();
 
-/// A kind of head, the score that makes it, and what the score is beside chance.
-struct KindText {
+/// A kind of head, and the score that makes it.
+struct KindScore {
   const char* kind;      ///< "previous": the meaning of head_types/kind
-  const char* one;       ///< "previous-token head"
-  const char* score;     ///< Field, with the least score as its remark "threshold"
+  const char* score;     ///< Field
   const char* baseline;  ///< Field of the score by chance; "": there is none
-  const char* of;        ///< "of attention on the token before"
 };
-std::span<const KindText> kind_texts();
+std::span<const KindScore> kind_scores();
 
 }  // namespace headwave

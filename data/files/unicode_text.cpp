@@ -122,6 +122,13 @@ bool is_white_space(char32_t c) {
   return u_isUWhiteSpace(static_cast<UChar32>(c)) != 0;
 }
 
+std::ptrdiff_t terminal_columns(char32_t c) {
+  const auto code = static_cast<UChar32>(c);
+  if ((U_GET_GC_MASK(code) & (U_GC_MN_MASK | U_GC_ME_MASK | U_GC_CF_MASK)) != 0) return 0;
+  const int width = u_getIntPropertyValue(code, UCHAR_EAST_ASIAN_WIDTH);
+  return width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
+}
+
 bool is_word_character(char32_t c) {
   const auto point = static_cast<UChar32>(c);
   constexpr std::uint32_t classes = U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK;

@@ -49,6 +49,9 @@ bool has_category(char32_t c, std::uint32_t mask, int unicode_version);
 /// Whether Unicode calls it White_Space.
 bool is_white_space(char32_t c);
 
+/// Columns that a terminal gives a character: 2 for wide ones, 0 for marks that combine, else 1.
+std::ptrdiff_t terminal_columns(char32_t c);
+
 /// Whether it is a letter, mark, digit or connector: what `\w` means in a Unicode regular expression.
 ///
 /// Source: Unicode Technical Standard 18, annex C.

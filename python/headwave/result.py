@@ -131,7 +131,7 @@ class Result(Mapping[str, Group]):
             name: of figures(): "offset_profile"
             heads: "L0H2", ... or "strongest:6" for figures of single heads; else the first of the table
             format: "svg", "png" or "pdf"
-            width: inches, 2 to 40; "column" (3.4), "page" (7) or "slide" (12); 0: what it needs
+            width: inches, 2 to 7; "column" (3.4) or "page" (7); 0: what it needs
 
         Raises:
             FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.
@@ -168,9 +168,9 @@ class Result(Mapping[str, Group]):
                 f"<p>groups: {html.escape(', '.join(self._made()))}</p>")
 
     def _picture(self) -> str:
-        """The figure that says most, as an image in HTML; nothing where none can be drawn."""
-        shown = next((name for name in ("comparison", "offset_profile") if name in self.figures()), None)
-        if shown is None:
+        """The offset profiles as an image in HTML; nothing where they cannot be drawn."""
+        shown = "offset_profile"
+        if shown not in self.figures():
             return ""
         try:
             drawn = self.figure(shown, format="png", width="page")  # a quarter of the size of svg

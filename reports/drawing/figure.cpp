@@ -24,18 +24,11 @@ Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
   return static_cast<Index>(std::ceil(static_cast<double>(entries.size()) / in_row));
 }
 
-/// Inches of height that the panels may take.
-double room_of(const FigurePanels& panels, const FigureStyle& style) {
-  const double page = layout_height(style);
-  return panels.tallest > 0 && style.width > 0 ? std::min(page, panels.tallest * layout_width(style)) : page;
-}
-
 /// Notes in as many lines as their words need, by a rough estimate.
 std::vector<std::string> note_lines(const FigurePanels& panels, double width) {
   const auto fits = static_cast<Index>(width * 72 / 3.5);  // letters of 6 points
-  std::vector<std::string> parts = panels.notes, lines;
-  if (!panels.cut.empty()) parts.insert(parts.begin(), panels.cut);
-  for (const std::string& part : parts)
+  std::vector<std::string> lines;
+  for (const std::string& part : panels.notes)
     if (lines.empty() || display_width(lines.back()) + 2 + display_width(part) > fits)
       lines.push_back(part);
     else
@@ -61,7 +54,9 @@ std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGri
 }  // namespace
 
 Figure::Figure(const PanelGrid& grid, const FigureStyle& style)
-    : grid_(grid), style_(style), palette_(sequential_palette(style)) {}
+    : grid_(grid), style_(style), palette_(sequential_palette(style)) {
+  require_style(style);
+}
 
 std::string Figure::script() const {
   const bool several = panels_.size() > 1 || !legend.empty();
@@ -76,7 +71,7 @@ std::string Figure::script() const {
 PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
   PanelGrid grid = panels.grid;
   PanelGrid::Margin& margin = grid.margin;
-  const double page = layout_width(style), natural = grid.panel.width;
+  const double page = style.width, natural = grid.panel.width;
   const auto room = [&](std::size_t columns) {  // for each of so many panels in a row
     return (page - margin.left - margin.right - static_cast<double>(columns - 1) * grid.gap.x) /
            static_cast<double>(columns);
@@ -102,13 +97,8 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& 
   if (grid.legend_below > 0) grid.legend_below += notes;
   if (panels.flatness > 0) {
     grid.panel.height = panels.flatness * grid.panel.width;
-    const double fits = room_of(panels, style) - margin.top - margin.bottom;
-    if (grid.rows == 1 && grid.panel.height > fits && panels.lowest == 0) {
-      grid.panel.height = std::max(0.4, fits);
-      grid.panel.width = grid.panel.height / panels.flatness;
-    }
   } else if (page > 0 && grid.rows == 1) {  // broader panels of one row also grow in height
-    const double fits = (layout_height(style) - margin.top - margin.bottom) / grid.panel.height;
+    const double fits = (page_height(style) - margin.top - margin.bottom) / grid.panel.height;
     grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
   }
   if (page > 0) margin.right += std::max(0.0, page - grid.width());
@@ -118,21 +108,16 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& 
   return grid;
 }
 
-std::size_t lowered_to_fit(FigurePanels& panels, std::size_t n, const FigureStyle& style) {
-  PanelGrid grid = grid_of(panels, n, style);
-  const double over = (grid.height() - room_of(panels, style)) / static_cast<double>(grid.rows);
-  if (panels.lowest > 0 && over > 0) {
-    panels.grid.panel.height = std::max(std::min(panels.lowest, grid.panel.height), grid.panel.height - over);
-    if (panels.flatness > 0) panels.flatness = panels.grid.panel.height / grid.panel.width;
-    grid = grid_of(panels, n, style);
-  }
-  const double room = room_of(panels, style) - grid.margin.top - grid.margin.bottom + grid.gap.y;
+std::size_t fitting(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
+  const PanelGrid grid = grid_of(panels, n, style);
+  const double room = page_height(style) - grid.margin.top - grid.margin.bottom + grid.gap.y;
   const double rows = std::floor(room / (grid.panel.height + grid.gap.y) + 1e-9);
   const auto fit = grid.columns * static_cast<std::size_t>(std::clamp(rows, 1.0, static_cast<double>(grid.rows)));
   return std::max(panels.each, std::min(n, fit) / panels.each * panels.each);
 }
 
-Figure drawn_panels(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
+Figure drawn_panels(const FigurePanels& panels, std::size_t wanted, const FigureStyle& style) {
+  const std::size_t n = fitting(panels, wanted, style);
   const PanelGrid grid = grid_of(panels, n, style);
   Figure figure(grid, style);
   figure.legend = panels.legend;
@@ -156,7 +141,8 @@ Figure drawn_panels(const FigurePanels& panels, std::size_t n, const FigureStyle
                    {.points = 6, .ink = ink::note, .anchor = Anchor::center});
     }
   }
-  figure.shown = panels.cut.empty() ? panels.shown : "The figure shows " + panels.cut + ".";
+  if (const std::size_t shown = n / panels.each; shown < panels.of)
+    figure.shown = fmt::format("{} of {} {} are shown{}.", shown, panels.of, panels.what, panels.chosen);
   return figure;
 }
 

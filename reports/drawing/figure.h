@@ -28,12 +28,12 @@ class Figure {
   [[nodiscard]] const std::deque<Panel>& panels() const { return panels_; }
   [[nodiscard]] std::string script() const;
   /// Inches on paper.
-  [[nodiscard]] double width() const { return grid_.width() * enlargement(style_); }
-  [[nodiscard]] double height() const { return grid_.height() * enlargement(style_); }
+  [[nodiscard]] double width() const { return grid_.width(); }
+  [[nodiscard]] double height() const { return grid_.height(); }
 
   /// Draws the formats, side by side: drawn_by_gnuplot().
   [[nodiscard]] std::vector<DrawnFile> drawn(const std::string& name, const std::vector<std::string>& formats) const {
-    return drawn_by_gnuplot({script(), grid_.width(), grid_.height(), style_}, name, formats);
+    return drawn_by_gnuplot({script(), grid_.width(), grid_.height()}, name, formats);
   }
 
  private:
@@ -50,8 +50,6 @@ struct FigurePanels {
   PanelGrid grid = {};                   ///< a panel's size, gaps and margins
   std::size_t in_row = 3;                ///< most panels in a row
   double least = 1.6;                    ///< inches of width that a panel needs
-  double lowest = 0;                     ///< inches of height that it needs; 0: it keeps its height
-  double tallest = 0;                    ///< the figure's height in widths of its page; 0: as tall as the page
   double flatness = 0;                   ///< a panel's height divided by its width; 0: it keeps its height
   bool grows = true;                     ///< whether panels become broader than they are
   std::size_t each = 1;                  ///< panels that stay together
@@ -64,19 +62,18 @@ struct FigurePanels {
   double away = 0.16, text_right = 0.1;  ///< of Panel::legend_beside()
   std::vector<std::string> notes = {};   ///< below everything in small letters: what letters and inks mean
   std::size_t color_steps = 0;           ///< a colour for each of so many things in order; 0: colours of amounts
-  std::string cut = {};                  ///< note where panels are left out: "the first 4 of 9 heads"
-  std::string shown = {};                ///< for the caption
+  std::size_t of = 0;                    ///< how many things there are of which the panels show some; 0: they show all
+  std::string what = "heads", chosen = {};  ///< these things, and which of them are shown: ", the strongest"
   std::function<void(Panel& panel, std::size_t k)> fill = {};  ///< draws panel k
 };
 
 /// The grid of n such panels at the style's width, with room for legends and notes.
 PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& style);
 
-/// Makes panels as low as n of them need to fit on the style's page, but not below `lowest`.
-/// @returns how many of them fit then, in whole rows, at least one; all without a width
-std::size_t lowered_to_fit(FigurePanels& panels, std::size_t n, const FigureStyle& style);
+/// How many of n such panels fit on the style's page, in whole rows, at least one; all without a width.
+std::size_t fitting(const FigurePanels& panels, std::size_t n, const FigureStyle& style);
 
-/// Draws n panels.
+/// Draws n panels, or the first of them if no more fit on the page.
 Figure drawn_panels(const FigurePanels& panels, std::size_t n, const FigureStyle& style);
 
 }  // namespace headwave

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <deque>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <fcntl.h>
@@ -27,28 +28,26 @@ namespace {
 constexpr double text_size = 8.0;  // points
 
 /// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a
-/// user unit, of which there are 72 to the inch before the figure is enlarged. The factors make the three
-/// look alike.
+/// user unit, of which there are 72 to the inch. The factors make the three look alike.
 std::string terminal(const std::string& format, const GnuplotScript& script) {
-  const double times = enlargement(script.style), width = script.width * times, height = script.height * times;
-  const std::string font = fmt::format("font \"{},{}\"", script.style.font, text_size);
+  const double width = script.width, height = script.height;
+  const std::string font = fmt::format("font \"{},{}\"", font_name, text_size);
   if (format == "pdf")
     return fmt::format(
-        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} "
-        "fontscale {} linewidth {} pointscale {} butt dashlength 0.6\n",
-        width, height, font, 0.75 * times, times, times);
+        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} fontscale 0.75 butt dashlength 0.6\n", width,
+        height, font);
   if (format == "svg")
     return fmt::format(
         "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt "
         "dashlength 0.6 background \"#ffffff\"\n",
-        script.width * 72, script.height * 72, font);
+        width * 72, height * 72, font);
   if (format == "png") {
     // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
-    const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * times;
+    const double dots = std::min(200.0, 8000.0 / std::max(width, height));
     return fmt::format(
         "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
         "{:.4f} butt dashlength 0.6 background \"#ffffff\"\n",
-        width * dots, height * dots, font, unit / 96, unit / 144, unit / 72);
+        width * dots, height * dots, font, dots / 96, dots / 144, dots / 72);
   }
   throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
 }
@@ -57,12 +56,11 @@ std::string terminal(const std::string& format, const GnuplotScript& script) {
 /// PDF. Browsers smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in
 /// XML may hold, gnuplot leaves the ">" as it is.
 std::string finished_svg(std::string svg, const std::string& name, const GnuplotScript& script) {
-  const double times = enlargement(script.style), width = script.width * times, height = script.height * times;
   replace_all(svg, fmt::format("\n width=\"{:.0f}\" height=\"{:.0f}\"", script.width * 72, script.height * 72),
-              fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", width, height));
+              fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", script.width, script.height));
   replace_all(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
   replace_all(svg, "]]>", "]]&gt;");
-  const std::string family = fmt::format("font-family=\"{}", script.style.font);
+  const std::string family = fmt::format("font-family=\"{}", font_name);
   replace_all(svg, family + ":Bold\"", family + "\" font-weight=\"bold\"");
   replace_all(svg, "<image ", "<image style='image-rendering:optimizeSpeed;image-rendering:pixelated' ");
   return svg;
@@ -102,62 +100,40 @@ std::vector<char*> environment() {
   return variables;
 }
 
-/// gnuplot as a child process, started without a shell. Its stdin is /dev/null; its script, output and errors are
-/// files in memory, of which it opens the script as file 3.
-class Gnuplot {
- public:
-  /// @param what  what errors begin with: "figure offset_profile"
-  Gnuplot(std::vector<std::string> arguments, const std::string& script, std::string what)
-      : what_(std::move(what)),
-        script_(file_in_memory(script, what_)),
-        output_(file_in_memory("", what_)),
-        errors_(file_in_memory("", what_)) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output_.get(), 1);
-    posix_spawn_file_actions_adddup2(&actions, errors_.get(), 2);
-    posix_spawn_file_actions_adddup2(&actions, script_.get(), 3);
-    std::vector<char*> argv, variables = environment();
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    const int failure = posix_spawnp(&child_, argv.front(), &actions, nullptr, argv.data(), variables.data());
-    posix_spawn_file_actions_destroy(&actions);
-    if (failure == 0) return;
-    child_ = 0;
-    errno = failure;
-    if (failure != ENOENT) fail(what_, "start gnuplot");
-  }
-  Gnuplot(const Gnuplot&) = delete;
-  Gnuplot& operator=(const Gnuplot&) = delete;
-  ~Gnuplot() {
-    if (child_ > 0) ::waitpid(child_, nullptr, 0);
-  }
-
-  /// Whether there is such a program on PATH.
-  [[nodiscard]] bool is_found() const { return child_ > 0; }
-
-  /// Waits for its end.
-  /// @returns its output
-  /// @throws IoError if it fails, with its last line
-  std::string output() {
-    int status = 0;
-    while (::waitpid(child_, &status, 0) < 0)
-      if (errno != EINTR) fail(what_, "wait for gnuplot");
-    child_ = 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return content_of(output_, what_);
-    // What went wrong is on the last line, below the command that failed.
-    const std::string said = content_of(errors_, what_), lines = said.substr(0, said.find_last_not_of(" \n") + 1);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    throw IoError(fmt::format("{}: gnuplot ended with code {} and said: {}", what_, code,
-                              shortened(visible_text(lines.substr(lines.find_last_of('\n') + 1)), 400)));
-  }
-
- private:
-  std::string what_;
-  FileDescriptor script_, output_, errors_;
-  pid_t child_ = 0;
-};
+/// Runs gnuplot as a child process, without a shell. Its stdin is /dev/null; its script, output and errors are files in
+/// memory, of which it opens the script as file 3.
+/// @param what  what errors begin with: "figure offset_profile"
+/// @returns its output; nothing if there is no such program on PATH
+/// @throws IoError if it fails, with its last line
+std::optional<std::string> gnuplot_output(std::vector<std::string> arguments, const std::string& script,
+                                          const std::string& what) {
+  const FileDescriptor input = file_in_memory(script, what), output = file_in_memory("", what),
+                       errors = file_in_memory("", what);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, errors.get(), 2);
+  posix_spawn_file_actions_adddup2(&actions, input.get(), 3);
+  std::vector<char*> argv, variables = environment();
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, argv.front(), &actions, nullptr, argv.data(), variables.data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure == ENOENT) return std::nullopt;
+  errno = failure;
+  if (failure != 0) fail(what, "start gnuplot");
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) fail(what, "wait for gnuplot");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return content_of(output, what);
+  // What went wrong is on the last line, below the command that failed.
+  const std::string said = content_of(errors, what), lines = said.substr(0, said.find_last_not_of(" \n") + 1);
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  throw IoError(fmt::format("{}: gnuplot ended with code {} and said: {}", what, code,
+                            shortened(visible_text(lines.substr(lines.find_last_of('\n') + 1)), 400)));
+}
 
 /// Whether a file begins and ends as its format does.
 bool is_whole(std::string_view made, const std::string& format) {
@@ -178,19 +154,19 @@ std::vector<DrawnFile> drawn_by_gnuplot(const GnuplotScript& script, const std::
                                         const std::vector<std::string>& formats) {
   // Data blocks hold texts with spaces and '#' in them.
   const std::string reading = "set encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
-  std::deque<Gnuplot> running;  // all formats side by side
-  for (const std::string& format : formats) {
+  std::vector<std::future<std::optional<std::string>>> running;  // all formats side by side
+  for (const std::string& format : formats)
     // -d: neither the user's nor the system's start-up file may change how a figure looks.
-    running.emplace_back(std::vector<std::string>{"gnuplot", "-d", "/dev/fd/3"},
-                         reading + terminal(format, script) + script.commands, "figure " + name);
-    if (!running.back().is_found()) refuse_without_gnuplot();
-  }
+    running.push_back(std::async(std::launch::async, gnuplot_output,
+                                 std::vector<std::string>{"gnuplot", "-d", "/dev/fd/3"},
+                                 reading + terminal(format, script) + script.commands, "figure " + name));
   std::vector<DrawnFile> files;
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    std::string made = running[i].output();
-    if (!is_whole(made, formats[i]))
+    std::optional<std::string> made = running[i].get();
+    if (!made) refuse_without_gnuplot();
+    if (!is_whole(*made, formats[i]))
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
-    files.push_back({formats[i], formats[i] == "svg" ? finished_svg(std::move(made), name, script) : std::move(made)});
+    files.push_back({formats[i], formats[i] == "svg" ? finished_svg(*made, name, script) : *made});
   }
   return files;
 }
@@ -210,7 +186,7 @@ std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& fold
 }
 
 bool gnuplot_found() {
-  return Gnuplot({"gnuplot", "--version"}, "", "figures").is_found();
+  return gnuplot_output({"gnuplot", "--version"}, "", "figures").has_value();
 }
 
 void require_gnuplot() {

@@ -21,12 +21,11 @@ struct DrawnFile {
 std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
                                                const std::vector<DrawnFile>& files);
 
-/// What gnuplot is to draw: its commands, and inches of the picture before the style enlarges it. The same commands make
+/// What gnuplot is to draw: its commands, and inches of the picture. The same commands make
 /// every format: text stays text in PDF and SVG, a heat map is one image in them.
 struct GnuplotScript {
   std::string commands;
   double width, height;
-  FigureStyle style;
 };
 
 /// Draws the formats, side by side.

@@ -14,26 +14,17 @@ constexpr std::array okabe_ito{Ink{0x0072B2, 0x303030}, Ink{0xD55E00, 0x6E6E6E},
                                Ink{0xCC79A7, 0x8E8E8E}, Ink{0xE69F00, 0xC0C0C0}, Ink{0x56B4E9, 0xA8A8A8},
                                Ink{0x000000, 0x000000}, Ink{0xF0E442, 0xE0E0E0}};
 
-struct ColorMap {
-  const char* name;
-  std::array<std::uint32_t, 10> amounts;  // evenly spaced
-};
+using ColorMap = std::array<std::uint32_t, 10>;  // amounts, evenly spaced
 
 constexpr std::array color_maps{
-    ColorMap{"viridis",
-             {0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C, 0xFDE725}},
-    ColorMap{"cividis",
-             {0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xC4B56C, 0xE4CF5B, 0xFFEA46}},
-    ColorMap{"magma",
-             {0x000004, 0x180F3E, 0x451077, 0x721F81, 0x9F2F7F, 0xCD4071, 0xF1605D, 0xFD9567, 0xFEC98D, 0xFCFDBF}},
-    ColorMap{"grey",
-             {0x101010, 0x292929, 0x434343, 0x5C5C5C, 0x767676, 0x8F8F8F, 0xA8A8A8, 0xC2C2C2, 0xDBDBDB, 0xF5F5F5}},
+    ColorMap{0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C,
+             0xFDE725},  // viridis
+    ColorMap{0x101010, 0x292929, 0x434343, 0x5C5C5C, 0x767676, 0x8F8F8F, 0xA8A8A8, 0xC2C2C2, 0xDBDBDB,
+             0xF5F5F5},  // grey
 };
 
 const ColorMap& color_map(const FigureStyle& style) {
-  require_style(style);
-  return *std::find_if(color_maps.begin(), color_maps.end(),
-                       [&](const auto& map) { return style.palette == map.name; });
+  return color_maps[style.palette == "grey" ? 1 : 0];
 }
 
 /// One of the three bytes of a colour: 0 red, 1 green, 2 blue.
@@ -41,37 +32,15 @@ int part_of(std::uint32_t color, unsigned part) {
   return static_cast<int>(color >> (16U - 8U * part) & 0xFFU);
 }
 
-template <class Function>
-std::uint32_t with_each_part(const Function& function) {
-  std::uint32_t color = 0;
-  for (unsigned part = 0; part < 3; ++part) color = color << 8U | static_cast<std::uint32_t>(function(part));
-  return color;
-}
-
-/// As it is, half way to white, half way to black.
-std::uint32_t in_round(std::uint32_t color, std::size_t round) {
-  return with_each_part([&](unsigned part) {
-    const int value = part_of(color, part);
-    return round == 0 ? value : round == 1 ? (value + 255) / 2 : value / 2;
-  });
-}
-
 }  // namespace
 
 const std::vector<std::string>& palette_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const ColorMap& map : color_maps) all.emplace_back(map.name);
-    return all;
-  }();
+  static const std::vector<std::string> names{"viridis", "grey"};
   return names;
 }
 
 Ink categorical(Index i) {
-  const auto n = static_cast<std::size_t>(i);
-  const Ink& ink = okabe_ito[n % okabe_ito.size()];
-  const std::size_t round = n / okabe_ito.size() % 3;
-  return {in_round(ink.color, round), in_round(ink.grey, round)};
+  return okabe_ito[static_cast<std::size_t>(i) % okabe_ito.size()];
 }
 
 Ink text_on(const Ink& ink) {
@@ -93,21 +62,21 @@ std::string color_of(const Ink& ink, const FigureStyle& style) {
 std::string sequential_palette(const FigureStyle& style) {
   std::string stops;
   const ColorMap& map = color_map(style);
-  for (std::size_t i = 0; i < map.amounts.size(); ++i)
-    stops += fmt::format("{}{} \"#{:06X}\"", i == 0 ? "" : ", ", i, map.amounts[i]);
+  for (std::size_t i = 0; i < map.size(); ++i) stops += fmt::format("{}{} \"#{:06X}\"", i == 0 ? "" : ", ", i, map[i]);
   return "set palette defined (" + stops + ")";
 }
 
 std::string step_palette(const FigureStyle& style, Index steps) {
-  const auto& stops = color_map(style).amounts;
+  const auto& stops = color_map(style);
   std::string list;
   for (Index step = 0; step < steps; ++step) {
     const double place = 7.8 * static_cast<double>(step) / static_cast<double>(std::max<Index>(1, steps - 1));
     const auto below = std::min<std::size_t>(static_cast<std::size_t>(place), 7);
-    const std::uint32_t color = with_each_part([&](unsigned part) {
-      return std::lround(
-          std::lerp(part_of(stops[below], part), part_of(stops[below + 1], part), place - static_cast<double>(below)));
-    });
+    std::uint32_t color = 0;
+    for (unsigned part = 0; part < 3; ++part)
+      color = color << 8U |
+              static_cast<std::uint32_t>(std::lround(std::lerp(
+                  part_of(stops[below], part), part_of(stops[below + 1], part), place - static_cast<double>(below))));
     list += fmt::format("{0}{1} \"#{3:06X}\", {2} \"#{3:06X}\"", step == 0 ? "" : ", ", step, step + 1, color);
   }
   return "set palette defined (" + list + ")";

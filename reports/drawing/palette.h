@@ -33,8 +33,7 @@ constexpr Ink broad{0xEFA15F, 0xC0C0C0};   ///< a broad line that another may li
 constexpr Ink rest{0xCFCFCF, 0xDCDCDC};    ///< shares of no kind
 }  // namespace ink
 
-/// Ink i of Okabe and Ito's set, which colour-blind readers can tell apart; the next eight are lighter, the next eight
-/// darker, then they repeat.
+/// Ink i of Okabe and Ito's eight, which colour-blind readers can tell apart; then they repeat.
 ///
 /// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
 Ink categorical(Index i);
@@ -47,8 +46,8 @@ std::string color_of(const Ink& ink, const FigureStyle& style);
 
 /// gnuplot's `set palette` for amounts from zero up, from dark to light in perceptually even steps.
 ///
-/// Source: viridis and magma: van der Walt and Smith 2015; cividis: Nunez, Anderton and Renslow 2018; ten colours of
-/// each, the rest interpolated. grey is even in sRGB, which is nearly even to the eye.
+/// Source: viridis: van der Walt and Smith 2015; ten colours, the rest interpolated. grey is even in sRGB, which is nearly
+/// even to the eye.
 std::string sequential_palette(const FigureStyle& style);
 
 /// gnuplot's `set palette` for things in order, one colour each: the same colours without the lightest, which are

@@ -12,10 +12,10 @@ namespace headwave {
 
 namespace {
 
-std::string font_words(double points, bool bold, const FigureStyle& style) {
+std::string font_words(double points, bool bold) {
   const char* weight = bold ? ":Bold" : "";
-  return points > 0 ? fmt::format("font \"{}{},{:.2f}\"", style.font, weight, legible(points, style))
-                    : fmt::format("font \"{}{}\"", style.font, weight);
+  return points > 0 ? fmt::format("font \"{}{},{:.2f}\"", font_name, weight, std::max(points, least_letters))
+                    : fmt::format("font \"{}{}\"", font_name, weight);
 }
 
 std::string coordinate_words(const Coordinate& coordinate) {
@@ -41,7 +41,7 @@ std::string letter_words(const Letters& letters, const FigureStyle& style) {
     words += fmt::format(" offset {},graph {:.4f}", letters.right, letters.up_share);
   else if (letters.right != 0 || letters.up != 0)
     words += fmt::format(" offset {},{}", letters.right, letters.up);
-  if (letters.points > 0 || letters.bold) words += " " + font_words(letters.points, letters.bold, style);
+  if (letters.points > 0 || letters.bold) words += " " + font_words(letters.points, letters.bold);
   words += fmt::format(" tc {}", color_words(letters.ink, style));
   return letters.front ? words + " front" : words;
 }
@@ -57,7 +57,7 @@ std::string tic_words(const Tics& tics) {
 }
 
 /// @param named  whether the axis has numbers; common ones have them on one panel
-std::string axis_words(char which, const PanelAxis& axis, bool named, const FigureStyle& style) {
+std::string axis_words(char which, const PanelAxis& axis, bool named) {
   std::string words = fmt::format("set {}range [{}:{}]\n", which, axis.range.low, axis.range.high);
   if (axis.log > 0) words += fmt::format("set logscale {} {}\n", which, axis.log);
   if (!axis.shown) return words + fmt::format("unset {}tics\n", which);
@@ -69,7 +69,7 @@ std::string axis_words(char which, const PanelAxis& axis, bool named, const Figu
   constexpr std::array formats{"% h", "%g", ""};
   return words + fmt::format("set {}tics nomirror {} offset {},{} {} {}\nset format {} \"{}\"\n", which,
                              tics.upward ? "rotate by 90 right" : "norotate autojustify", below ? 0.0 : -tics.away,
-                             below ? -tics.away : 0.0, tic_words(tics), font_words(tics.points, false, style), which,
+                             below ? -tics.away : 0.0, tic_words(tics), font_words(tics.points, false), which,
                              formats[static_cast<std::size_t>(tics.numbers)]);
 }
 
@@ -284,10 +284,10 @@ void Panel::color_bar(ColorBar bar) {
                          place_words(grid_.at(right_ + bar.away, bottom_)), bar.width / grid_.width(),
                          height() / grid_.height());
   colors_ += fmt::format("set cbtics {} {} offset {},0 scale {}\n", tic_words(bar.tics),
-                         font_words(bar.tics.points, false, style_), -bar.tics.away, bar.title.empty() ? 0.5 : 0.4);
+                         font_words(bar.tics.points, false), -bar.tics.away, bar.title.empty() ? 0.5 : 0.4);
   if (bar.tics.numbers == Numbers::plain) colors_ += "set format cb \"%g\"\n";
-  colors_ += fmt::format("set cblabel {} {} offset {},0\n", text_words(bar.title), font_words(6.5, false, style_),
-                         bar.title_right);
+  colors_ +=
+      fmt::format("set cblabel {} {} offset {},0\n", text_words(bar.title), font_words(6.5, false), bar.title_right);
 }
 
 std::string Panel::script(std::size_t& blocks) const {
@@ -301,7 +301,7 @@ std::string Panel::script(std::size_t& blocks) const {
   const double length = frame == Frame::none ? 0 : tic_length;
   words += fmt::format("set tics out nomirror scale {},{}{}\n", length, length / 2,
                        frame == Frame::none ? " textcolor " + color_words(ink::frame, style_) : "");
-  words += axis_words('x', x, lowest_, style_) + axis_words('y', y, leftmost_, style_);
+  words += axis_words('x', x, lowest_) + axis_words('y', y, leftmost_);
   if (!upper.empty()) words += "set link x2\nset x2tics out offset 0,-0.3 " + tic_words({.named = upper}) + '\n';
   const auto title = [&](const PanelAxis& axis, const Place& place, bool upward) {
     words += fmt::format("set label {} at {} {}\n", text_words(axis.title), place_words(place),

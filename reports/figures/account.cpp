@@ -44,22 +44,19 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   const auto& dealt = doubles_of(result, dealt_name, {"term", "layer", "head", "offset"});
   const auto& part = doubles_of(result, part_name, {"cause", "layer", "head"});
   const auto& strength = doubles_of(result, strength_name, {"layer", "head"});
-  if (offsets.size() < 3 || dealt.size() != terms * measured.size() || part.size() != terms * strength.size())
-    throw ShapeError(fmt::format("{}: expected {} terms, and 3 offsets at least, found {} numbers at {} offsets",
-                                 dealt_name, terms, dealt.size(), offsets.size()));
+  if (dealt.size() != terms * measured.size() || part.size() != terms * strength.size())
+    throw ShapeError(fmt::format("{}: expected {} terms, found {} numbers", dealt_name, terms, dealt.size()));
   // What lies between a profile and the one before it, from uniform attention on. Terms have inks of verdicts.
   const std::array added{LegendEntry{"position", {categorical(0), 7.0}}, LegendEntry{"self", {categorical(1), 7.0}},
                          LegendEntry{"context", {categorical(3), 7.0}}, LegendEntry{"rest", {ink::rest, 7.0}}};
   const Line measured_line{ink::text, 1.4}, uniform_line{ink::base_line, 0.8, "2"};
   const bool alone = options.heads.size() == 1;
   // On a narrow page panels stand in pairs, and are as flat as broader ones.
-  const bool pairs = !alone && options.style.width > 0 && layout_width(options.style) < 5;
+  const bool pairs = !alone && options.style.width > 0 && options.style.width < 5;
   FigurePanels panels{.grid = {.panel = {alone ? 3.6 : 2.05, pairs ? 0.95 : 1.5},
                                .gap = {0.46, 0.46},
                                .margin = {.right = 0.12, .top = 0.5}},
                       .least = 1.05,
-                      .lowest = 0.6,
-                      .tallest = 1.73,
                       .below = "offset t = key − query (tokens)",
                       .left = "mean attention weight",
                       .points = pairs ? 7.0 : 0,
@@ -67,7 +64,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   for (std::size_t term = 0; term < added.size(); ++term)  // in cross-attention nothing meets itself
     if (term != 1 || any_finite(slice_of(dealt, 1, measured.size()))) panels.legend.push_back(added[term]);
   panels.legend.push_back({"uniform", uniform_line});
-  const auto heads = heads_on_page(result, profile_name, options, panels, 6);
+  const auto heads = chosen_heads(result, profile_name, options, 6);
   panels.fill = [&](Panel& panel, std::size_t k) {
     const std::size_t row = heads[k].row, all = offsets.size();
     const ValueRange shown = account_offsets(offsets, slice_of(measured, row, all));
@@ -105,24 +102,12 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
     panel.above(fmt::format("{:.2f}: {}", strength[row], parts.empty() ? "–" : parts + " %"), Anchor::right,
                 {.points = narrow ? 6.0 : 7.0, .ink = ink::number, .up = 0.5});
   };
-  return drawn_panels(panels, heads.size(), options.style);
+  return drawn_heads(panels, heads, field_heads(result.at(profile_name)), options);
 }
 
 /// Why the figure would show a profile and nothing that explains it.
 std::string no_parts(const Result& result, const FigureOptions& /*options*/) {
   return any_finite(doubles_of(result, part_name, {"cause", "layer", "head"})) ? "" : "the account explains no head";
-}
-
-/// The sentence of a head that is drawn alone.
-std::string account_answers(const Result& result, const FigureOptions& options) {
-  const std::vector<HeadSentence> sentences = head_sentences(result);
-  if (sentences.empty() || options.heads.size() != 1) return {};
-  const std::string& text = sentences[chosen_heads(result, profile_name, options, 1).front().row].text;
-  return text.empty() ? text : text + ".";
-}
-
-std::vector<std::string> account_fields() {
-  return {profile_name, dealt_name, uniform_name, part_name, strength_name};
 }
 
 constexpr const char *bits_name = "attention_bits/bits", *bits_part_name = "attention_bits/part";
@@ -179,14 +164,12 @@ std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
 std::vector<FigureKind> account_figures() {
   return {
       {.name = "account_profile",
-       .fields = account_fields(),
-       .extras = strengths_and_sentences(account_fields()),
+       .fields = {profile_name, dealt_name, uniform_name, part_name, strength_name},
        .caption =
            "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention up: "
            "contents dealt to other places (position), tokens meeting themselves (self), contents together "
            "(context), the rest. Above: the profile's strength, and these parts in per cent.",
        .drawing = draw_account_profile,
-       .says = account_answers,
        .silent = no_parts,
        .single_heads = true},
       {.name = "attention_bits",

@@ -20,20 +20,11 @@ struct MapSide {
   std::vector<std::string> labels = {};
   std::vector<std::uint8_t> special = {};  // 1: a special token
 
-  /// Room for the longest label, in inches, by a rough table of how wide letters are.
+  /// Room for the longest label, in inches, by a rough guess of how wide letters are.
   [[nodiscard]] double room(double points) const {
-    double widest = 2.0;  // em
-    for (const std::string& label : labels) {
-      double width = 0.0;
-      for (const char c : label) {
-        const bool continues = (static_cast<unsigned char>(c) & 0xC0U) == 0x80;  // a character of several bytes
-        const bool broad = std::string_view("mwMW@%").find(c) != std::string_view::npos;
-        const bool narrow = std::string_view("fijlrtI.,:;'|!()[] ").find(c) != std::string_view::npos;
-        width += continues ? 0 : broad ? 0.84 : narrow ? 0.4 : (c & 0x80) != 0 ? 1.0 : 0.62;
-      }
-      widest = std::max(widest, width);
-    }
-    return widest * points / 72.0 + 0.1;
+    Index widest = 3;  // columns
+    for (const std::string& label : labels) widest = std::max(widest, display_width(label));
+    return 0.62 * static_cast<double>(widest) * points / 72.0 + 0.1;
   }
 };
 
@@ -83,7 +74,7 @@ ShownMap shown_map(const Result& result, Index tokens) {
 /// So many maps with tokens at their axes, or with positions.
 FigurePanels map_panels(const ShownMap& map, std::size_t maps, bool named, const FigureStyle& style) {
   const std::size_t rows = map.queries.labels.size(), columns = map.keys.labels.size();
-  const double readable = static_cast<double>(columns) * legible(0, style) / (72 * letters_fill);
+  const double readable = static_cast<double>(columns) * least_letters / (72 * letters_fill);
   const double left = named ? map.queries.room(7) : 0.25, bottom = named ? map.keys.room(7) : 0.2;
   FigurePanels panels{.grid = {.panel = {.width = maps == 1 ? std::clamp(readable, 2.8, 7.0) : 2.1},
                                .gap = {0.12, 0.35},
@@ -113,7 +104,7 @@ double letters_of(const ShownMap& map, double inches) {
 /// With the names of all tokens if these can be read.
 FigurePanels map_panels(const ShownMap& map, std::size_t maps, const FigureStyle& style) {
   FigurePanels panels = map_panels(map, maps, true, style);
-  const bool named = letters_of(map, grid_of(panels, maps, style).panel.width) >= legible(0, style);
+  const bool named = letters_of(map, grid_of(panels, maps, style).panel.width) >= least_letters;
   return named ? panels : map_panels(map, maps, false, style);
 }
 
@@ -141,7 +132,7 @@ void add_map_axes(Panel& panel, const ShownMap& map) {
 }
 
 /// The maps to draw, as places along the axis `map_head`: those asked for, or the strongest of those worth seeing, in
-/// the order of the table; as many as fit on the page.
+/// the order of the table.
 std::vector<std::size_t> chosen_maps(const ShownMap& map, const Result& result, const FigureOptions& options) {
   constexpr double worth_seeing = 0.1;  // of the largest weight of all maps
   constexpr std::size_t most_maps = 9;
@@ -162,8 +153,6 @@ std::vector<std::size_t> chosen_maps(const ShownMap& map, const Result& result, 
     std::erase_if(maps, [&](std::size_t one) { return map.largest(one) < worth_seeing * largest; });
     maps.resize(std::min(maps.size(), most_maps));
   }
-  FigurePanels panels = map_panels(map, maps.size(), options.style);
-  maps.resize(lowered_to_fit(panels, maps.size(), options.style));
   return maps;
 }
 
@@ -176,9 +165,8 @@ Figure draw_attention_map(const Result& result, const FigureOptions& options) {
   for (const std::size_t one : maps) largest = std::max(largest, map.largest(one));
   if (!(largest > 0)) largest = 1;
   FigurePanels panels = map_panels(map, maps.size(), options.style);
-  if (maps.size() < names.size())
-    panels.shown = fmt::format("{} of {} heads{} are shown.", maps.size(), names.size(),
-                               options.heads.empty() ? ", the strongest of different offsets," : "");
+  panels.of = names.size();
+  if (options.heads.empty()) panels.chosen = ", the strongest";
   panels.fill = [&](Panel& panel, std::size_t k) {
     const std::size_t one = maps[k], block = std::clamp<std::size_t>(128 / std::max(rows, columns), 1, 8);
     const HeadName name = parse_head_name(names[one]);
@@ -212,8 +200,7 @@ std::vector<FigureKind> map_figures() {
   return {
       {.name = "attention_map",
        .fields = {map_weight_name, "attention_map/token", "attention_map/key_token"},
-       .extras = {"measured_offset/weight", "measured_offset/offset", "attention_map/special",
-                  "attention_map/key_special"},
+       .extras = {"attention_map/special", "attention_map/key_special"},
        .caption =
            "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys "
            "of the text, not only those shown. All panels share one colour scale, from 0 to the largest weight "

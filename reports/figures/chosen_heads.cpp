@@ -9,14 +9,14 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/strongest_heads.h"
-#include "../tables/head_sentence.h"
+#include "../tables/head_findings.h"
 #include "../tables/head_table.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr const char* offset_name = "measured_offset/offset";
+constexpr const char *offset_name = "measured_offset/offset", *every_pair = "all";
 
 std::vector<HeadName> every_name(const FieldHeads& heads) {
   std::vector<HeadName> names;
@@ -33,34 +33,19 @@ std::vector<HeadName> known_heads(const Result& result) {
   return {heads.begin(), heads.end()};
 }
 
-/// "6 layers of 12 heads, L0H0 to L5H11", or where some are missing in between "5 heads, L0H1 to L4H9".
+/// "L0H0 to L5H11"
 std::string range_text(const std::vector<HeadName>& heads) {
-  if (heads.empty()) return "no heads";
-  const HeadName& last = heads.back();
-  const std::string range =
-      fmt::format("{} to {}", head_name(heads.front().layer, heads.front().head), head_name(last.layer, last.head));
-  if (std::ssize(heads) != (last.layer + 1) * (last.head + 1)) return fmt::format("{} heads, {}", heads.size(), range);
-  return fmt::format("{} layers of {} heads, {}", last.layer + 1, last.head + 1, range);
+  return heads.empty() ? "no heads"
+                       : fmt::format("{} to {}", head_name(heads.front().layer, heads.front().head),
+                                     head_name(heads.back().layer, heads.back().head));
 }
 
 }  // namespace
 
-std::vector<std::string> strength_fields() {
-  return {offset_name, "measured_offset/weight", "measured_offset/threshold", "measured_offset/chance",
-          "head_account/strength"};
-}
-
-std::vector<std::string> strengths_and_sentences(const std::vector<std::string>& without) {
-  std::vector<std::string> names = strength_fields();
-  names.insert(names.end(), head_sentence_fields().begin(), head_sentence_fields().end());
-  std::erase_if(names, [&](const std::string& name) { return std::ranges::count(without, name) > 0; });
-  return names;
-}
-
 std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names) {
   std::vector<std::size_t> places(names.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  if (result.find(offset_name) == nullptr) return places;
+  if (head_values(result).heads.empty()) return places;
   const std::vector<std::string> table = names_by_strength(result);
   std::vector<std::ptrdiff_t> rank;
   for (const HeadName& name : names)
@@ -100,31 +85,23 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
   for (const std::string& asked : options.heads) {
     rows.push_back(heads.row_of(parse_head_name(asked)));
     if (rows.back() == heads.size())
-      throw ShapeError(fmt::format("{}: has no head {}; its heads are {} to {}", field, asked,
-                                   head_name(names.front().layer, names.front().head),
-                                   head_name(names.back().layer, names.back().head)));
+      throw ShapeError(fmt::format("{}: has no head {}; it has {}", field, asked, range_text(names)));
   }
   if (rows.empty()) {
     rows = table_order(result, names);
     rows.resize(std::min(rows.size(), most));
   }
-  const std::vector<double> offsets = numbers_of_heads(result, offset_name, heads, options.pairs);
+  const std::vector<double> offsets = numbers_of_heads(result, offset_name, heads);
   std::vector<ChosenHead> chosen;
   for (const std::size_t row : rows) chosen.push_back({names[row], row, offsets[row]});
   return chosen;
 }
 
-std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
-                                      FigurePanels& panels, std::size_t most) {
-  std::vector<ChosenHead> heads = chosen_heads(result, field, options, most);
-  const std::size_t fit = lowered_to_fit(panels, heads.size() * panels.each, options.style) / panels.each;
-  const std::size_t asked = options.heads.size(), all = field_heads(result.at(field)).size();
-  if (fit < heads.size()) heads.resize(fit);
-  if (asked > heads.size())
-    panels.cut = fmt::format("the first {} of the {} heads asked for: the page holds no more", fit, asked);
-  if (asked == 0 && heads.size() < all)
-    panels.shown = fmt::format("{} of {} heads are shown, the strongest.", heads.size(), all);
-  return heads;
+Figure drawn_heads(FigurePanels& panels, const std::vector<ChosenHead>& heads, const FieldHeads& all,
+                   const FigureOptions& options) {
+  panels.of = all.size();
+  if (options.heads.empty()) panels.chosen = ", the strongest";
+  return drawn_panels(panels, heads.size() * panels.each, options.style);
 }
 
 void add_head_axes(Panel& panel, const FieldHeads& heads, double points) {
@@ -148,11 +125,10 @@ std::vector<std::size_t> descending(const std::vector<double>& numbers) {
   return order;
 }
 
-std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads,
-                                     const std::string& pairs) {
+std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads) {
   std::vector<double> numbers(heads.size(), std::nan(""));
   if (result.find(field) == nullptr) return numbers;
-  const std::vector<double> all = head_doubles(result, field, pairs);
+  const std::vector<double> all = head_doubles(result, field, every_pair);
   const FieldHeads known = field_heads(result.at(field));
   for (std::size_t row = 0; row < heads.size(); ++row)
     if (const std::size_t at = known.row_of(heads[row]); at < all.size()) numbers[row] = all[at];
@@ -163,9 +139,8 @@ bool any_finite(std::span<const double> numbers) {
   return std::ranges::any_of(numbers, [](double number) { return std::isfinite(number); });
 }
 
-std::string no_offsets(const Result& result, const FigureOptions& options) {
-  const bool none =
-      result.find(offset_name) != nullptr && !any_finite(head_doubles(result, offset_name, options.pairs));
+std::string no_offsets(const Result& result, const FigureOptions& /*options*/) {
+  const bool none = result.find(offset_name) != nullptr && !any_finite(head_doubles(result, offset_name, every_pair));
   return none ? "no head has a measured offset" : "";
 }
 

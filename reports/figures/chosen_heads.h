@@ -20,17 +20,16 @@ struct ChosenHead {
 };
 
 /// The heads to draw of a Field whose axes begin with (layer, head): those that options.heads names, else the
-/// strongest of the table, in its order; without measured offsets the first.
+/// strongest of the table, in its order.
 /// @param most  how many are chosen unasked
 /// @throws ShapeError if a head asked for is not in the Field, or there is none; FormatError if its name is
 ///         invalid
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most = 4);
 
-/// The same heads, as many as fit on the style's page, for which the panels become as low as that needs. `cut` of the
-/// panels says what is missing where heads are asked for, `shown` which were chosen where none is.
-std::vector<ChosenHead> heads_on_page(const Result& result, std::string_view field, const FigureOptions& options,
-                                      FigurePanels& panels, std::size_t most = 4);
+/// Draws panels of such heads, as many as fit on the style's page.
+Figure drawn_heads(FigurePanels& panels, const std::vector<ChosenHead>& heads, const FieldHeads& all,
+                   const FigureOptions& options);
 
 /// Axes of a panel with a cell for every head: heads across, layers down.
 /// @param points  size of letters; 0: as along other axes
@@ -44,17 +43,11 @@ std::vector<std::size_t> table_order(const Result& result, const std::vector<Hea
 
 /// One number of a Field for every head, wherever the Field's own grid has the head; NaN elsewhere, and if the result does
 /// not contain the Field.
-std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads,
-                                     const std::string& pairs = {});
+std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads);
 
 /// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if
 /// none was searched for.
 std::string no_offsets(const Result& result, const FigureOptions& options);
-
-/// The Fields that say which heads are the strongest: extras of the figures that choose heads.
-std::vector<std::string> strength_fields();
-/// And those that say in a sentence where a head looks.
-std::vector<std::string> strengths_and_sentences(const std::vector<std::string>& without);
 
 /// The names of the heads asked for, each once; "strongest:6" stands for the six strongest of the table.
 /// @param heads  "L2H3", "strongest:6"

@@ -122,7 +122,7 @@ Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
     add_head_axes(panel, heads);
     for (std::size_t c = 0; c < numbers.size(); ++c) panel.pies(slices[c], clusters[c].ink);
     // All pies first: a number must not lie below the slice of another cluster.
-    for (std::size_t c = 0; c < numbers.size() && pie > 1.5 * legible(0, options.style); ++c)
+    for (std::size_t c = 0; c < numbers.size() && pie > 1.5 * least_letters; ++c)
       panel.texts(
           texts[c],
           {.points = std::min(8.0, pie / 2), .bold = true, .ink = text_on(clusters[c].ink), .anchor = Anchor::center});

@@ -61,18 +61,8 @@ std::string names_of(const std::vector<const FigureKind*>& kinds) {
   return names;
 }
 
-/// Whether a name asks for a figure: its own name, or that of a group of Fields whose figures are called otherwise.
-bool asks_for(const std::string& name, const FigureKind& kind) {
-  if (std::ranges::find(figure_kinds(), name, &FigureKind::name) != figure_kinds().end()) return name == kind.name;
-  return std::ranges::any_of(kind.fields, [&](const std::string& field) { return field.starts_with(name + "/"); });
-}
-
-bool asks_for(const std::vector<std::string>& names, const FigureKind& kind) {
-  return std::ranges::any_of(names, [&](const std::string& name) { return asks_for(name, kind); });
-}
-
 void require_kind(const std::string& name, const std::vector<const FigureKind*>& drawable) {
-  if (std::ranges::any_of(drawable, [&](const FigureKind* kind) { return asks_for(name, *kind); })) return;
+  if (std::ranges::find(drawable, name, &FigureKind::name) != drawable.end()) return;
   std::vector<std::string> known;
   for (const FigureKind& kind : figure_kinds()) {
     if (kind.name == name)
@@ -85,20 +75,13 @@ void require_kind(const std::string& name, const std::vector<const FigureKind*>&
                                 meant.empty() ? "; this result can be drawn as " + names_of(drawable) : meant));
 }
 
-void require_single_heads(const FigureKind& kind, const FigureOptions& options) {
-  if (!options.heads.empty() && !kind.single_heads)
-    throw FormatError(
-        fmt::format("the figure {} shows all heads at once, found heads {}", kind.name, fmt::join(options.heads, ", ")),
-        {omit("heads")});
-}
-
 }  // namespace
 
 const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds = [] {
     std::vector<FigureKind> all;
     for (const auto figures : {map_figures, profile_figures, cluster_figures, position_figures, wave_figures,
-                               phase_figures, account_figures, rotary_figures, comparison_figures})
+                               phase_figures, account_figures, rotary_figures})
       append(all, figures());
     return all;
   }();
@@ -106,74 +89,41 @@ const std::vector<FigureKind>& figure_kinds() {
 }
 
 Figure FigureKind::draw(const Result& result, const FigureOptions& options) const {
-  require_single_heads(*this, options);
-  const auto group = [](const std::string& field) { return field.substr(0, field.find('/')); };
   std::vector<std::string> together = fields;
-  for (const std::string& extra : extras)  // those of other analyses may be of other heads
-    if (std::ranges::find(fields, group(extra), group) != fields.end()) together.push_back(extra);
+  together.insert(together.end(), extras.begin(), extras.end());
   require_fitting(result, together);
   return drawing(result, options);
 }
 
-std::vector<std::string> formats_together(const std::filesystem::path& stem, std::vector<std::string> asked) {
-  for (const char* const format : figure_formats)
-    if (std::ranges::find(asked, format) == asked.end() && std::filesystem::exists(stem.string() + "." + format))
-      asked.emplace_back(format);
-  return asked;
-}
-
-std::vector<const FigureKind*> kinds_of(const Result& result, const FigureOptions& asked) {
+Drawable drawable(const Result& result, const FigureOptions& asked) {
   const FigureOptions options = with_named_heads(result, asked);
-  std::vector<const FigureKind*> kinds;
-  for (const FigureKind& kind : figure_kinds())
-    if (has_fields(kind, result) && why_undefined(kind, result).empty()) kinds.push_back(&kind);
-  for (const std::string& name : options.only) require_kind(name, kinds);
-  std::erase_if(kinds, [&](const FigureKind* kind) {
-    return options.only.empty() ? !why_undrawn(*kind, result, options).empty() : !asks_for(options.only, *kind);
-  });
-  return kinds;
-}
-
-std::vector<UndrawnFigure> undrawn_figures(const Result& result, const FigureOptions& asked) {
-  const FigureOptions options = with_named_heads(result, asked);
-  std::vector<UndrawnFigure> undrawn;
-  for (const FigureKind& kind : figure_kinds())
-    if (options.only.empty() && has_fields(kind, result))
-      if (const std::string why = why_undrawn(kind, result, options); !why.empty()) undrawn.push_back({kind.name, why});
-  return undrawn;
-}
-
-std::vector<std::string> undrawn_lines(const std::vector<UndrawnFigure>& undrawn) {
-  std::vector<std::string> reasons, lines;
-  for (const UndrawnFigure& figure : undrawn) {
-    const auto place = static_cast<std::size_t>(std::ranges::find(reasons, figure.why) - reasons.begin());
-    if (place == reasons.size()) {
-      reasons.push_back(figure.why);
-      lines.push_back(figure.why + ": " + figure.name);
-    } else {
-      lines[place] += ", " + figure.name;
-    }
+  Drawable found;
+  std::vector<const FigureKind*> defined;
+  for (const FigureKind& kind : figure_kinds()) {
+    if (!has_fields(kind, result)) continue;
+    if (why_undefined(kind, result).empty()) defined.push_back(&kind);
+    const std::string why = why_undrawn(kind, result, options);
+    const auto line = std::ranges::find_if(found.undrawn, [&](const auto& one) { return one.starts_with(why + ": "); });
+    if (why.empty())
+      found.kinds.push_back(&kind);
+    else if (line != found.undrawn.end())
+      *line += ", " + kind.name;
+    else
+      found.undrawn.push_back(why + ": " + kind.name);
   }
-  return lines;
+  if (options.only.empty()) return found;
+  for (const std::string& name : options.only) require_kind(name, defined);
+  std::erase_if(defined, [&](const FigureKind* kind) { return std::ranges::count(options.only, kind->name) == 0; });
+  return {defined, {}};
 }
 
-std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options,
-                       const std::string& shown) {
+std::string caption_of(const FigureKind& kind, const Result& result, const std::string& shown) {
   std::string text = kind.caption;
   if (!shown.empty()) text += " " + shown;
   if (leaves_out_position_term(kind, result)) {
     const std::string term = attribute_text(result.provenance, "position_term");
     text += fmt::format(" Queries and keys are those before the position term{}, which is left out.",
                         term.empty() ? "" : " (" + term + ")");
-  }
-  if (kind.says != nullptr)
-    if (const std::string said = kind.says(result, options); !said.empty()) text += " " + said;
-  const bool counts_pairs = std::ranges::find(kind.fields, "offset_trace/mean_weight") != kind.fields.end();
-  if (counts_pairs && options.pairs != "all") {
-    const bool known = !attribute_text(result.provenance, "special_tokens").starts_with("not known");
-    if (options.pairs == "without_sink") text += " Pairs with the sink are left out.";
-    if (options.pairs == "without_special" && known) text += " Pairs with special tokens are left out.";
-    if (!known) text += " No token is known to be special.";
   }
   if (const std::string run = run_sentence(result.provenance); !run.empty()) text += " Model: " + run;
   return text;
@@ -184,23 +134,17 @@ DrawnFile caption_file(const std::string& caption) {
 }
 
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
-                                                const FigureOptions& asked, const FigureCallback& begins) {
+                                                const FigureOptions& asked) {
   const FigureOptions options = with_named_heads(result, asked);
-  const std::vector<const FigureKind*> kinds = kinds_of(result, options);
-  if (!options.only.empty())
-    for (const FigureKind* kind : kinds) require_single_heads(*kind, options);
+  const std::vector<const FigureKind*> kinds = drawable(result, options).kinds;
   FigureOptions all_heads = options;
   all_heads.heads.clear();
   std::vector<std::filesystem::path> written;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const FigureKind& kind = *kinds[i];
-    const FigureOptions& those = kind.single_heads ? options : all_heads;
-    if (begins) begins(kind.name, i + 1, kinds.size());
-    const Figure figure = kind.draw(result, those);
-    std::vector<DrawnFile> files = figure.drawn(
-        kind.name, options.formats_there ? formats_together(folder / kind.name, options.formats) : options.formats);
-    files.push_back(caption_file(caption_of(kind, result, those, figure.shown)));
-    append(written, write_drawn(folder, kind.name, files));
+  for (const FigureKind* kind : kinds) {
+    const Figure figure = kind->draw(result, kind->single_heads ? options : all_heads);
+    std::vector<DrawnFile> files = figure.drawn(kind->name, options.formats);
+    files.push_back(caption_file(caption_of(*kind, result, figure.shown)));
+    append(written, write_drawn(folder, kind->name, files));
   }
   return written;
 }

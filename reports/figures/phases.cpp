@@ -79,18 +79,11 @@ PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows)
   maps.frequencies = frequency.size();
   maps.length = attribute_number(field.attributes, "length",  // without one T is even
                                  2 * static_cast<double>(std::max<std::size_t>(frequency.size() - 1, 1)));
-  for (std::size_t f = 0; f < frequency.size(); ++f)
-    if (frequency[f] != static_cast<double>(f) || !(maps.length >= 1) ||
-        std::floor(maps.length / 2) + 1 != static_cast<double>(frequency.size()))
-      throw ShapeError(
-          fmt::format("{}: expected the frequencies 0, 1, ... of {} tokens, found {} of them, and {} at {}", field.name,
-                      maps.length, frequency.size(), frequency[f], f));
   maps.phases = coordinates(field, "phase");
-  for (std::size_t bin = 0; bin < maps.phases.size(); ++bin)
-    if (const double middle = maps.phases[0] + static_cast<double>(bin) * maps.bin();
-        maps.phases.size() < 2 || !(std::abs(maps.phases[bin] - middle) < 1e-6 && middle > -pi && middle < pi + 1e-6))
-      throw ShapeError(fmt::format("{}: expected two or more equal bins of (-pi, pi], found one of {} about {} rad",
-                                   phase_map_names[0], maps.phases.size(), maps.phases[bin]));
+  if (frequency.front() != 0 || frequency.back() != static_cast<double>(frequency.size() - 1) || maps.phases.size() < 2)
+    throw ShapeError(
+        fmt::format("{}: expected the frequencies 0, 1, ... and two or more phases, found {} to {}, and {}", field.name,
+                    frequency.front(), frequency.back(), maps.phases.size()));
   std::size_t loud = 0;
   for (const std::size_t row : rows) loud = std::max(loud, loud_frequency(maps, row));
   const auto least = std::max<std::size_t>(static_cast<std::size_t>(maps.length / 8), 2);
@@ -276,17 +269,10 @@ void add_phases(Panel& panel, const Phases& phases, std::size_t k) {
 }
 
 Figure draw_phase_spectrum(const Result& result, const FigureOptions& options) {
-  FigurePanels room = phase_panels(phases_of(result, options));
-  FigureOptions those = options;
-  those.heads.clear();
-  for (const ChosenHead& head : heads_on_page(result, phase_map_names[0], options, room))
-    those.heads.push_back(head.text());
-  const Phases phases = phases_of(result, those);  // heads without a panel do not decide how the others are drawn
+  const Phases phases = phases_of(result, options);
   FigurePanels panels = phase_panels(phases);
-  panels.cut = room.cut;
-  panels.shown = room.shown;
   panels.fill = [&](Panel& panel, std::size_t k) { add_phases(panel, phases, k); };
-  return drawn_panels(panels, phases.heads.size() * phases.sides, options.style);
+  return drawn_heads(panels, phases.heads, field_heads(result.at(phase_map_names[0])), options);
 }
 
 }  // namespace
@@ -294,7 +280,6 @@ Figure draw_phase_spectrum(const Result& result, const FigureOptions& options) {
 std::vector<FigureKind> phase_figures() {
   return {{.name = "phase_spectrum",
            .fields = {phase_map_names[0], phase_map_names[1]},
-           .extras = strength_fields(),
            .caption =
                "Energy of single heads in frequency and phase: absolute discrete Fourier transform, not normalised, "
                "of redefined queries and keys along the directions p whose phase θ lies in a bin, mean over "

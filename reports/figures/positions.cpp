@@ -17,21 +17,6 @@ namespace {
 
 const Line position_line = categorical_line(0), word_line{ink::chance, 1.6, "-"};
 
-void require_spectrum(const LabelledSpectrum& spectrum) {
-  const std::size_t n = spectrum.frequency.size();
-  const auto fits = [n](const SpectrumCurve& curve) {
-    return curve.mean.size() == n && (curve.lower.empty() || curve.lower.size() == n) &&
-           curve.upper.size() == curve.lower.size();
-  };
-  if (n < 2 || !(spectrum.frequency.back() > 0) || !fits(spectrum.positions) ||
-      !(spectrum.words.mean.empty() || fits(spectrum.words)))
-    throw ShapeError(fmt::format(
-        "spectrum: expected mean and quartiles for each of {} frequencies (at least 2, ascending), found {}, {} and {} "
-        "of positions, {}, {} and {} of words",
-        n, spectrum.positions.mean.size(), spectrum.positions.lower.size(), spectrum.positions.upper.size(),
-        spectrum.words.mean.size(), spectrum.words.lower.size(), spectrum.words.upper.size()));
-}
-
 /// A range that shows every mean and the bands as far as four decades below the top.
 ValueRange range_of(const LabelledSpectrum& spectrum) {
   double low = HUGE_VAL, high = 0.0;
@@ -185,8 +170,6 @@ Figure draw_position_correlation(const Result& result, const FigureOptions& opti
 }  // namespace
 
 Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style) {
-  if (spectra.empty()) throw ShapeError("spectra: expected at least one spectrum to draw, found none");
-  for (const LabelledSpectrum& spectrum : spectra) require_spectrum(spectrum);
   const bool alone = spectra.size() == 1;
   const bool named = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.label.empty(); });
   const bool words = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.words.mean.empty(); });
@@ -196,14 +179,12 @@ Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const Figure
                                .margin = {.right = 0.16, .top = named ? 0.88 : 0.7}},
                       .in_row = 2,
                       .least = 2.2,
-                      .lowest = 0.8,
                       .y = {.tics = {.numbers = Numbers::plain},
                             .log = 10,
                             .title = "amplitude |DFT|, mean and quartiles",
                             .away = 0.48},
                       .legend = {{"positions", position_line}}};
   if (words) panels.legend.insert(panels.legend.begin(), {"words", word_line});
-  (void)lowered_to_fit(panels, spectra.size(), style);
   panels.fill = [&](Panel& panel, std::size_t k) {
     const LabelledSpectrum& spectrum = spectra[k];
     const double highest = spectrum.frequency.back();

@@ -26,8 +26,6 @@ struct LabelledSpectrum {
 /// Amplitude spectra side by side, one panel each, two to a row: frequency below, period in tokens above,
 /// logarithmic amplitude. Frequency 0 is left out.
 /// @param spectra  at least one
-/// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ; FormatError if the
-///         style is invalid
 Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style = {});
 
 /// The caption of such a figure, which names the models.

@@ -1,12 +1,9 @@
 // Where attention lands: a small curve over offsets for every head, measured and predicted; and how far heads look.
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include <fmt/format.h>
 
-#include "../../core/errors/error.h"
-#include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 #include "chosen_heads.h"
 
@@ -18,13 +15,9 @@ namespace {
 struct Profiles {
   const Field& field;               // (..., layer, head, offset)
   std::string title, mark;          // "mean attention weight", "where the head looks"
-  double window = 16;               // tokens on either side
-  bool from_lowest = false;         // a panel begins at the curve's lowest value instead of 0
   std::size_t skipped = 0;          // rows of the field before the first head
   std::vector<double> marked = {};  // (heads) NaN: undefined; empty: not in the result
   std::vector<double> ratio = {};   // (heads) of the weight there to what it had to exceed; empty: not known
-  std::vector<double> number = {};  // (heads) above the panel in place of the curve's peak
-  std::string number_name = "the panel's peak";
   std::vector<double> offsets = coordinates(field, "offset");
   FieldHeads heads = field_heads(field);
 
@@ -33,55 +26,27 @@ struct Profiles {
   }
 };
 
+constexpr double widest_shown = 16;  // tokens on either side that are shown
+
 /// The offsets shown on either side: short documents have no others than those at which any curve is defined.
 double shown_offsets(const Profiles& profiles) {
   double reach = 0;
   for (std::size_t row = 0; row < profiles.heads.size(); ++row)
     for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
       if (std::isfinite(profiles.curve(row)[t])) reach = std::max(reach, std::abs(profiles.offsets[t]));
-  return reach > 0 ? std::min(reach, profiles.window) : profiles.window;
-}
-
-/// Heads by how strong they are, or how high their curves are where that is not known; and what that is called.
-std::pair<std::vector<std::size_t>, const char*> ranked_heads(const Profiles& profiles, const Result& result,
-                                                              const std::string& pairs) {
-  const bool account = result.find("head_account/strength") != nullptr;
-  std::vector<double> strengths =
-      numbers_of_heads(result, account ? "head_account/strength" : "measured_offset/weight", profiles.heads, pairs);
-  if (any_finite(strengths)) return {descending(strengths), "strongest"};
-  strengths = profiles.number;
-  for (std::size_t row = 0; profiles.number.empty() && row < profiles.heads.size(); ++row)
-    strengths.push_back(largest_of(profiles.curve(row), -HUGE_VAL));
-  return {descending(strengths), "most peaked"};
+  return reach > 0 ? std::min(reach, widest_shown) : widest_shown;
 }
 
 /// The heads that have a panel: all by layers where they fit on the page, else the strongest, or those asked for.
 std::vector<std::size_t> profile_heads(const Profiles& profiles, const Result& result, const FigureOptions& options,
                                        FigurePanels& panels) {
-  const FieldHeads& heads = profiles.heads;
   std::vector<std::size_t> rows;
-  for (const std::string& asked : options.heads) {
-    rows.push_back(heads.row_of(parse_head_name(asked)));
-    if (rows.back() == heads.size()) throw ShapeError(fmt::format("{}: has no head {}", profiles.field.name, asked));
-  }
-  const char* ranked = "";
-  if (options.heads.empty()) std::tie(rows, ranked) = ranked_heads(profiles, result, options.pairs);
-  const std::size_t wanted = rows.size(), all = heads.size();
-  const auto words = [&](std::size_t shown) {
-    return options.heads.empty() ? fmt::format("the {} {} of {} heads, in that order", shown, ranked, wanted)
-                                 : fmt::format("the first {} of the {} heads asked for", shown, wanted);
-  };
-  std::size_t fit = lowered_to_fit(panels, wanted, options.style);
-  if (fit < wanted) {  // the words that say what is missing take room themselves
-    panels.in_row = wanted;
-    panels.cut = words(wanted);
-    fit = lowered_to_fit(panels, wanted, options.style);
-    panels.cut = fit < wanted ? words(fit) : "";
-  }
-  panels.shown =
-      fit == all ? fmt::format("All {} heads are shown.", all) : fmt::format("{} of {} heads are shown.", fit, all);
-  rows.resize(fit);
-  if (options.heads.empty() && fit == all) std::ranges::sort(rows);
+  for (const ChosenHead& head : chosen_heads(result, profiles.field.name, options, profiles.heads.size()))
+    rows.push_back(head.row);
+  panels.of = profiles.heads.size();
+  if (options.heads.empty()) panels.chosen = ", the strongest";
+  rows.resize(fitting(panels, rows.size(), options.style));
+  if (rows.size() == profiles.heads.size()) std::ranges::sort(rows);
   return rows;
 }
 
@@ -123,7 +88,7 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
   const double marked = profiles.marked.empty() ? std::nan("") : profiles.marked[row];
   const bool rated = row<profiles.ratio.size(), both_sides = panel.x.range.high> 1 + 0.1 * reach;
   std::vector<double> offsets, curve;
-  double peak = profiles.from_lowest ? -HUGE_VAL : 0, lowest = profiles.from_lowest ? HUGE_VAL : 0, at_mark = peak;
+  double peak = 0, at_mark = 0;
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
     const double offset = profiles.offsets[t], one = profiles.curve(row)[t];
     if (offset < panel.x.range.low || offset > panel.x.range.high) continue;
@@ -131,12 +96,10 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
     curve.push_back(one);
     if (!std::isfinite(one)) continue;
     peak = std::max(peak, one);
-    if (profiles.from_lowest) lowest = std::min(lowest, one);
     if (offset == marked) at_mark = one;
   }
-  if (!(peak > lowest)) lowest = 0;
-  const double unit = peak > lowest && std::isfinite(peak) ? peak - lowest : 1;
-  for (double& one : curve) one = (one - lowest) / unit;
+  const double unit = peak > 0 && std::isfinite(peak) ? peak : 1;
+  for (double& one : curve) one /= unit;
   panel.frame = Frame::base_line;
   panel.x.tics.points = letter;
   // Numbers of narrow panels would touch: then 0, which has a line, has none.
@@ -148,11 +111,8 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
   panel.vertical(0, {ink::zero_line, 0.7}, value(1));
   const HeadName name = profiles.heads[row];
   panel.name(head_name(name.layer, name.head), letter, 0.35);
-  const std::string number = profiles.number.empty()               ? peak_text(peak, panel.width())
-                             : std::isfinite(profiles.number[row]) ? fmt::format("{:.2f}", profiles.number[row])
-                                                                   : "";
-  panel.above(number, Anchor::right, {.points = letter, .ink = ink::number, .up = 0.35});
-  const double height = std::isfinite(at_mark) && at_mark > lowest ? (at_mark - lowest) / unit : 1;
+  panel.above(peak_text(peak, panel.width()), Anchor::right, {.points = letter, .ink = ink::number, .up = 0.35});
+  const double height = std::isfinite(at_mark) && at_mark > 0 ? at_mark / unit : 1;
   if (!std::isnan(marked)) mark_offset(panel, marked, reach, height, rated && profiles.ratio[row] < 2, letter);
   const bool told = profiles.marked.empty() || !std::isnan(marked);
   const Ink ink = told ? ink::measured : ink::undefined;
@@ -163,19 +123,9 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
 /// Every head on its own scale. Where ratios are known, marks below 2 are hollow, and the ink below a curve
 /// is the fuller the larger they are. Few heads are drawn large, many as small as text can still be read.
 Figure draw_profiles(const Profiles& profiles, const Result& result, const FigureOptions& options) {
-  constexpr std::size_t most_panels = std::size_t{128} * 128;
   const FieldHeads& heads = profiles.heads;
-  if (heads.size() > most_panels)
-    throw ShapeError(
-        fmt::format("{}: {} heads are too many to draw, {} at most", profiles.field.name, heads.size(), most_panels));
-  const double reach = shown_offsets(profiles), page = layout_width(options.style);
+  const double reach = shown_offsets(profiles), page = options.style.width;
   const bool causal = attribute_text(result.provenance, "attention") == "causal";
-  if (heads.size() == 0 || std::ranges::none_of(profiles.offsets, [&](double t) { return std::abs(t) <= reach; }))
-    throw ShapeError(fmt::format("{}: holds no offsets to draw", profiles.field.name));
-  for (const auto* numbers : {&profiles.marked, &profiles.ratio, &profiles.number})
-    if (!numbers->empty() && numbers->size() != heads.size())
-      throw ShapeError(fmt::format("{}: expected {} numbers of {}, one a head, found {}", profiles.field.name,
-                                   heads.size(), profiles.mark, numbers->size()));
   const bool chosen = !options.heads.empty();  // a figure of heads asked for takes the room that they need
   const std::size_t across = chosen ? options.heads.size() : heads.heads.size();
   const auto longest = static_cast<double>(head_name(heads.layers.back(), heads.heads.back()).size());
@@ -184,8 +134,7 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
                                .gap = {0.08, 0.19},
                                .margin = {.left = 0.32, .right = 0.12, .top = 0.2, .bottom = 0.44}},
                       .in_row = chosen && page == 0 ? 12 : across,
-                      .least = (2.1 + 0.7 * longest) * legible(0, options.style) / 72,  // a head's name and a number
-                      .tallest = chosen ? 0 : 1.4,                                      // leaves room for the caption
+                      .least = (2.1 + 0.7 * longest) * least_letters / 72,  // a head's name and a number
                       .flatness = across <= 4 ? 0.6 : 0.66,
                       // The last number needs room.
                       .x = {.range = {-reach - 0.5, causal ? 0.1 * reach : reach + 0.5},
@@ -196,7 +145,7 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
                             .common = true},
                       .y = {.shown = false},
                       .below = "offset t = key − query (tokens)",
-                      .notes = {"upper right: " + profiles.number_name}};
+                      .notes = {"upper right: the panel's peak"}};
   if (!profiles.marked.empty()) panels.notes.push_back("dot: " + profiles.mark + " (tokens)");
   if (!profiles.ratio.empty()) {
     panels.notes.emplace_back("hollow: below twice the threshold");
@@ -204,36 +153,29 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
   }
   const auto rows = profile_heads(profiles, result, options, panels);
   const PanelGrid grid = grid_of(panels, rows.size(), options.style);
-  const double letter = legible(std::min(grid.panel.width * 7.5, 7.0), options.style);
+  const double letter = std::clamp(grid.panel.width * 7.5, least_letters, 7.0);
   panels.points = std::min(8.0, letter + 1);
-  panels.left = grid.height() > 3
-                    ? profiles.title + (profiles.from_lowest ? " from lowest to highest" : " ÷ the panel's peak")
-                : profiles.from_lowest ? "mean score"
-                                       : "weight ÷ peak";
+  panels.left = grid.height() > 3 ? profiles.title + " ÷ the panel's peak" : "weight ÷ peak";
   panels.fill = [&](Panel& panel, std::size_t k) { add_profile(panel, profiles, rows[k], reach, letter); };
   return drawn_panels(panels, rows.size(), options.style);
 }
 
-/// Where each head looks, as the table says; without an account of other pairs than all their measured offset.
-std::vector<double> profile_looks(const Result& result, const std::string& pairs) {
-  if (pairs != "all" && head_sentences(result).empty() && result.find("measured_offset/offset") != nullptr)
-    return head_doubles(result, "measured_offset/offset", pairs);
+/// Where each head looks, as the table says.
+std::vector<double> profile_looks(const Result& result, const FieldHeads& heads) {
   const std::optional<Field> looks = looks_field(result);
-  return looks ? looks->doubles() : std::vector<double>{};
+  return looks && looks->doubles().size() == heads.size() ? looks->doubles() : std::vector<double>{};
 }
 
 Figure draw_offset_profile(const Result& result, const FigureOptions& options) {
   constexpr const char* name = "offset_trace/mean_weight";
   (void)doubles_of(result, name, {"pairs", "layer", "head", "offset"});
   Profiles profiles{result.at(name), "mean attention weight", "where the head looks"};
-  profiles.skipped = place_of(profiles.field, "pairs", options.pairs) * profiles.heads.size();
-  const auto numbers = [&](const char* one) {
-    return result.find(one) == nullptr ? std::vector<double>{} : head_doubles(result, one, options.pairs);
-  };
-  profiles.marked = profile_looks(result, options.pairs);
+  profiles.skipped = place_of(profiles.field, "pairs", "all") * profiles.heads.size();
+  const auto numbers = [&](const char* one) { return numbers_of_heads(result, one, profiles.heads); };
+  profiles.marked = profile_looks(result, profiles.heads);
   const auto measured = numbers("measured_offset/offset"), weight = numbers("measured_offset/weight"),
              threshold = numbers("measured_offset/threshold");
-  for (std::size_t row = 0; row < std::min({profiles.marked.size(), weight.size(), threshold.size()}); ++row) {
+  for (std::size_t row = 0; any_finite(threshold) && row < profiles.marked.size(); ++row) {
     const double looks = profiles.marked[row];
     const auto at = std::ranges::find(profiles.offsets, looks);
     const double there = at != profiles.offsets.end()
@@ -252,22 +194,6 @@ Figure draw_word_profile(const Result& result, const FigureOptions& options) {
   return draw_profiles(profiles, result, options);
 }
 
-Figure draw_position_kernel(const Result& result, const FigureOptions& options) {
-  constexpr const char* weight_name = "position_atlas/predicted_weight";
-  (void)doubles_of(result, "position_atlas/kernel", {"layer", "head", "offset"});
-  Profiles profiles{result.at("position_atlas/kernel"), "mean score by position", "predicted offset", 32, true};
-  profiles.marked = doubles_of(result, "position_atlas/predicted_offset", {"layer", "head"});
-  if (result.find(weight_name) != nullptr) {
-    profiles.number = doubles_of(result, weight_name, {"layer", "head"});
-    profiles.number_name = "share of attention that the maximum gets";
-  }
-  // Above layer 0 the weights are a proxy: where random words predict, it is no prediction.
-  if (result.find("word_atlas/predicted_offset") != nullptr)
-    for (std::size_t row = 0; row < std::min(profiles.heads.size(), profiles.marked.size()); ++row)
-      if (profiles.heads[row].layer > 0) profiles.marked[row] = std::nan("");
-  return draw_profiles(profiles, result, options);
-}
-
 constexpr const char *held_name = "attention_distance/held", *last_name = "attention_distance/last_distance",
                      *window_name = "attention_distance/window_95", *error_name = "attention_distance/window_95_error";
 
@@ -279,23 +205,21 @@ std::string tokens_text(double tokens) {
 
 Figure draw_attention_distance(const Result& result, const FigureOptions& options) {
   constexpr double marked_percent = 95;
+  const auto heads = chosen_heads(result, held_name, options, 6);
   std::vector<double> held = doubles_of(result, held_name, {"layer", "head", "distance"});
   std::vector<double> windows = as_doubles(result.at(last_name));
   const auto& window = doubles_of(result, window_name, {"layer", "head"});
   const auto& error = doubles_of(result, error_name, {"layer", "head"});
-  if (windows.size() < 2) throw ShapeError(fmt::format("{}: holds no distances to draw", held_name));
   for (double& share : held) share *= 100;
   for (double& last : windows) ++last;
   const double longest = windows.back() >= 2 && std::isfinite(windows.back()) ? windows.back() : 10;
   FigurePanels panels{
       .grid = {.panel = {1.9, 1.25}, .gap = {0.2, 0.42}, .margin = {.left = 0.62, .right = 0.16, .top = 0.28}},
       .least = 1.5,
-      .lowest = 0.7,
       .x = {.range = {1, longest * 1.1}, .log = 10, .common = true},
       .y = {.range = {0, 104}, .tics = {.step = 25}, .common = true},
       .below = "window (tokens)",
       .left = "attention held (%)"};
-  const auto heads = heads_on_page(result, held_name, options, panels, 6);
   panels.fill = [&](Panel& panel, std::size_t k) {
     const std::size_t row = heads[k].row;
     panel.name(heads[k].text(), 8, 0.4);
@@ -308,7 +232,7 @@ Figure draw_attention_distance(const Result& result, const FigureOptions& option
     panel.above(fmt::format("95 %: {}{}", tokens_text(window[row]), interval), Anchor::right,
                 {.points = 7.5, .ink = ink::mark, .up = 0.4});
   };
-  return drawn_panels(panels, heads.size(), options.style);
+  return drawn_heads(panels, heads, field_heads(result.at(held_name)), options);
 }
 
 }  // namespace
@@ -317,7 +241,6 @@ std::vector<FigureKind> profile_figures() {
   return {
       {.name = "offset_profile",
        .fields = {"offset_trace/mean_weight"},
-       .extras = strengths_and_sentences({}),
        .caption =
            "Mean attention weight at each offset t = key position minus query position: over the query-key pairs of "
            "a document, then over documents. Each panel is scaled to its peak, written above it. Dot and number: "
@@ -336,20 +259,8 @@ std::vector<FigureKind> profile_figures() {
            "end of the search.",
        .drawing = draw_word_profile,
        .single_heads = true},
-      {.name = "position_kernel",
-       .fields = {"position_atlas/kernel", "position_atlas/predicted_offset"},
-       .extras = {"position_atlas/predicted_weight", "word_atlas/predicted_offset"},
-       .caption =
-           "What heads would do by their weights alone: mean score at each offset t = key position minus query "
-           "position, of positions averaged over words, row means removed, each panel from its lowest to its highest "
-           "score. Dot and number: the predicted offset in tokens; upper right: the share of attention that the "
-           "kernel's softmax gives to its maximum. Grey: no prediction. Layers above 0 are a proxy, since the blocks "
-           "between change positions and words.",
-       .drawing = draw_position_kernel,
-       .single_heads = true},
       {.name = "attention_distance",
        .fields = {held_name, last_name, window_name, error_name},
-       .extras = strength_fields(),
        .caption =
            "How far heads look: the share of a head's attention that a window of the last tokens holds, beside "
            "special and first tokens, against its length (logarithmic). Dot and number: the window that holds 95 %, "

@@ -55,7 +55,7 @@ Figure draw_rotary_wave(const Result& result, const FigureOptions& options) {
                       .y = {.range = {-pi, pi}, .tics = {.named = {{-pi, "−π"}, {0, "0"}, {pi, "π"}}}, .common = true},
                       .below = "frequency θ (radians per token)",
                       .left = "phase of the pair (radians)"};
-  const auto heads = heads_on_page(result, estimate_name, options, panels, 6);
+  const auto heads = chosen_heads(result, estimate_name, options, 6);
   panels.fill = [&](Panel& panel, std::size_t k) {
     const auto re = slice_of(real, heads[k].row, frequencies.size());
     const auto im = slice_of(imaginary, heads[k].row, frequencies.size());
@@ -78,7 +78,7 @@ Figure draw_rotary_wave(const Result& result, const FigureOptions& options) {
     }
     panel.dots(dots, {.ink = ink::measured});
   };
-  return drawn_panels(panels, heads.size(), options.style);
+  return drawn_heads(panels, heads, field_heads(result.at(estimate_name)), options);
 }
 
 }  // namespace
@@ -87,7 +87,6 @@ std::vector<FigureKind> rotary_figures() {
   return {
       {.name = "rotary_wave",
        .fields = {estimate_name, real_name, imaginary_name, pair_frequency_name},
-       .extras = strength_fields(),
        .caption =
            "Where the wave that rotary positions have built in points single heads. Each dot is a pair of channels: "
            "its phase between mean query and mean key against the frequency at which it turns, larger the more it "

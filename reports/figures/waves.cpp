@@ -75,18 +75,17 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
       .grid = {.panel = {waves == 1 ? 4.4 : 3.1, 0.85}, .gap = {0.45, 0.34}, .margin = {.right = 0.16, .top = 0.56}},
       .in_row = waves,
       .least = 2.4,
-      .lowest = 0.5,
       .each = waves,
       .x = {.range = {first - 0.5, std::max(first + 1, last) - 0.5},
             .common = true,
             .title = fmt::format("position in the first document (T = {} tokens)", length)},
       .left = "value (units of X)",
       .legend = {{"query", query_line}, {"key", key_line}}};
-  if (const double page = layout_width(options.style); page > 0 && page < 2 * one_line + 1.27) {
+  if (const double page = options.style.width; page > 0 && page < 2 * one_line + 1.27) {
     panels.grid.gap.y += 0.13;  // the head's name and what is said of the column stand in two lines
     panels.grid.margin.top += 0.13;
   }
-  const auto heads = heads_on_page(result, redefined_name, options, panels);
+  const auto heads = chosen_heads(result, redefined_name, options);
   panels.fill = [&](Panel& panel, std::size_t k) {
     const ChosenHead& head = heads[k / waves];
     const auto components = slice_of(component, head.row, stored);
@@ -107,7 +106,7 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
     panel.curve(positions, queries, query_line);
     panel.curve(positions, keys, key_line);
   };
-  return drawn_panels(panels, heads.size() * waves, options.style);
+  return drawn_heads(panels, heads, field_heads(result.at(redefined_name)), options);
 }
 
 struct SpectrumLine {
@@ -158,7 +157,6 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
                                .margin = {.right = 0.16, .top = 0.52}},
                       .in_row = columns,
                       .least = 1.2,
-                      .lowest = 0.7,
                       .x = {.range = {0, std::max(1.0, frequencies.back())},
                             .tics = {.step = std::max(1.0, tic_step(1.6 * frequencies.back()))},
                             .common = true},
@@ -168,8 +166,9 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
   for (std::size_t c = lines.size(); c-- > 3;) panels.legend.push_back({lines[c].title, lines[c].line});
   panels.legend.push_back({"shuffled", {ink::number, 1.2, "."}});
   // Where a page does not hold all layers, layers as far apart as possible.
-  const std::size_t shown = lowered_to_fit(panels, n, options.style);
-  if (shown < n) panels.cut = fmt::format("{} of {} layers: the page holds no more", shown, n);
+  const std::size_t shown = fitting(panels, n, options.style);
+  panels.of = n;
+  panels.what = "layers";
   panels.fill = [&](Panel& panel, std::size_t k) {
     const std::size_t layer = shown > 1 ? k * (n - 1) / (shown - 1) : 0, first = frequencies.front() > 0 ? 0 : 1;
     panel.name(fmt::format("layer {}", layers[layer]), 7.5);
@@ -214,15 +213,13 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
       if (lags.empty()) begin = t;
       lags.push_back(lag);
     }
-  if (lags.empty() || !std::ranges::is_sorted(all))
-    throw ShapeError(fmt::format("{}: expected ascending lags, some of them up to {}", covariance_name, farthest));
   const double reach = std::max({1.0, -lags.front(), lags.back()});
   FigurePanels panels{
       .grid = {.panel = {options.heads.size() == 1 ? 3.6 : 2.05, 1.95}, .gap = {0.48, 0.46}, .margin = {.top = 0.58}},
       .below = "lag t = key − query (tokens)"};
   for (std::size_t j = 0; j < columns; ++j)
     panels.legend.push_back({fmt::format("column {:g}", components[j]), categorical_line(static_cast<Index>(j), 1.1)});
-  const auto heads = heads_on_page(result, correlation_name, options, panels, 6);
+  const auto heads = chosen_heads(result, correlation_name, options, 6);
   // The sum in the upper part of a panel, the columns of the largest gains in the lower part.
   const auto begun = [&](Panel& panel, const ValueRange& part, const char* title) {
     panel.part(part.low, part.high);
@@ -267,7 +264,7 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
                   panels.legend[j].line);
     above.others = {below};
   };
-  return drawn_panels(panels, heads.size(), options.style);
+  return drawn_heads(panels, heads, field_heads(result.at(correlation_name)), options);
 }
 
 }  // namespace
@@ -275,7 +272,6 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
 std::vector<FigureKind> wave_figures() {
   return {{.name = "redefined",
            .fields = {redefined_name, "redefined/key", "redefined/component"},
-           .extras = {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
            .caption =
                "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
                "decomposition of W_Q W_K^T: two periodic columns over the first 64 tokens of the first document, in "
@@ -299,7 +295,6 @@ std::vector<FigureKind> wave_figures() {
            .follows_waves = true},
           {.name = "cross_covariance",
            .fields = {covariance_name, correlation_name},
-           .extras = strength_fields(),
            .caption =
                "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, "
                "summed with their gains as weights: the unscaled scores summed along each diagonal, row means taken "

@@ -1,12 +1,11 @@
 #include "written_files.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
-#include <utility>
 
-#include "../../core/bytes/bytes.h"
+#include <fmt/format.h>
+
 #include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "figures.h"
@@ -16,8 +15,6 @@ namespace headwave {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array figure_endings{".pdf", ".svg", ".png", ".txt"};
 
 /// Where a result came from; nothing if the file is not a result.
 std::optional<Attributes> provenance_of(const fs::path& file) {
@@ -33,14 +30,12 @@ void add_if_there(std::vector<fs::path>& files, const fs::path& file) {
   if (fs::is_regular_file(fs::symlink_status(file, ignored))) files.push_back(file);
 }
 
-void add_figures(std::vector<fs::path>& files, const fs::path& folder, const std::string& name) {
-  for (const char* ending : figure_endings) add_if_there(files, folder / (name + ending));
-}
-
 void add_result(std::vector<fs::path>& files, const fs::path& folder) {
   files.push_back(folder / "results.h5");
   add_if_there(files, folder / "report.html");
-  for (const FigureKind& kind : figure_kinds()) add_figures(files, folder / "figures", kind.name);
+  for (const FigureKind& kind : figure_kinds())
+    for (const std::string& name : figure_files(kind.name, {"pdf", "svg", "png"}))
+      add_if_there(files, folder / "figures" / name);
 }
 
 /// Folders of the kinds that one command wrote. A single one may be a result of its own that happens to have
@@ -48,21 +43,14 @@ void add_result(std::vector<fs::path>& files, const fs::path& folder) {
 std::vector<fs::path> encoder_decoder(const fs::path& folder) {
   std::map<std::string, std::vector<fs::path>> by_command;
   for (const auto& [kind, inner] : kind_folders(folder)) {
-    const auto provenance = provenance_of(inner / "results.h5");
-    if (!provenance || !provenance->contains("attention") || !provenance->contains("command")) continue;
-    const auto* command = std::get_if<std::string>(&provenance->at("command"));
-    if (command != nullptr && provenance->at("attention") == Attribute(std::string(name_of(kind))))
-      by_command[*command].push_back(inner);
+    const Attributes provenance = provenance_of(inner / "results.h5").value_or(Attributes{});
+    const std::string command = attribute_text(provenance, "command");
+    if (!command.empty() && attribute_text(provenance, "attention") == name_of(kind))
+      by_command[command].push_back(inner);
   }
   for (const auto& [command, folders] : by_command)
     if (folders.size() > 1) return folders;
   return {};
-}
-
-/// "3-bert.h5"
-bool is_numbered(const std::string& name) {
-  const std::size_t digits = name.find_first_not_of("0123456789");
-  return digits > 0 && digits != name.npos && name[digits] == '-' && name.ends_with(".h5");
 }
 
 }  // namespace
@@ -75,15 +63,9 @@ std::map<AttentionKind, fs::path> kind_folders(const fs::path& folder) {
   return folders;
 }
 
-std::vector<std::string> figure_files(const std::string& name) {
-  std::vector<std::string> names;
-  for (const char* ending : figure_endings) names.push_back(name + ending);
-  return names;
-}
-
-std::vector<std::string> figure_files() {
-  std::vector<std::string> names;
-  for (const FigureKind& kind : figure_kinds()) append(names, figure_files(kind.name));
+std::vector<std::string> figure_files(const std::string& name, const std::vector<std::string>& formats) {
+  std::vector<std::string> names{name + ".txt"};
+  for (const std::string& format : formats) names.push_back(fmt::format("{}.{}", name, format));
   return names;
 }
 
@@ -91,21 +73,6 @@ std::vector<fs::path> written_files(const fs::path& folder) {
   std::vector<fs::path> files;
   if (provenance_of(folder / "results.h5")) add_result(files, folder);
   for (const fs::path& inner : encoder_decoder(folder)) add_result(files, inner);
-  return files;
-}
-
-std::vector<fs::path> written_spectra(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none)) {
-    if (!is_numbered(entry.path().filename().string())) continue;
-    const auto provenance = provenance_of(entry.path());
-    const auto source = provenance ? provenance->find("source") : Attributes::const_iterator();
-    if (provenance && source != provenance->end() && source->second == Attribute(std::string("position table")))
-      files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  if (!files.empty()) add_figures(files, folder, "spectra");
   return files;
 }
 

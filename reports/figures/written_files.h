@@ -9,19 +9,13 @@
 
 namespace headwave {
 
-/// The names of all files that draw_figures() may write, in every format.
-std::vector<std::string> figure_files();
-/// The same for one figure.
-std::vector<std::string> figure_files(const std::string& name);
+/// The names of the files that draw_figures() writes of one figure.
+std::vector<std::string> figure_files(const std::string& name, const std::vector<std::string>& formats);
 
 /// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that
 /// has the name of a sort of figure. Nothing if results.h5 is not a headwave result. For an encoder-decoder
 /// also the results of the same command in self/, causal/ and cross/.
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);
-
-/// The files that `headwave spectrum` left in a folder: N-name.h5 that are headwave results, and, if there
-/// are any, spectra.pdf, .svg, .png and .txt.
-std::vector<std::filesystem::path> written_spectra(const std::filesystem::path& folder);
 
 /// The sub-folders self, causal and cross of a folder that hold results.
 std::map<AttentionKind, std::filesystem::path> kind_folders(const std::filesystem::path& folder);

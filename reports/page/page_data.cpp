@@ -159,41 +159,32 @@ namespace {
 
 constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced, or has no room
 
-/// How the page stores an array's entries.
-enum class Store {
-  exact,  ///< float32
-  even,   ///< int16: even steps up to the largest magnitude in a slice; -32768: undefined
-  root,   ///< bytes: the square root of the share of the slice's largest number, fine steps for small numbers
-  text,   ///< tokens as JSON
-};
-
-/// Arrays of one group that the page's views draw, stored alike.
+/// Arrays of one group that the page's views draw.
 struct KeptArrays {
   const char* group;
   std::vector<const char*> names;
-  Store store = Store::exact;
-  std::size_t slice = 1;  ///< how many of the last axes share one scale
-  Index farthest = 0;     ///< largest |offset| that is kept if the array is too large; 0: all
+  Index farthest = 0;  ///< largest |offset| that is kept if the array is too large; 0: all
 };
 
 /// The most important first.
 const std::vector<KeptArrays>& kept_arrays() {
-  using enum Store;
   static const std::vector<KeptArrays> kept{
       {"head_account", {"measured_profile", "dealt_profile"}},
       {"comparison", {"first_profile", "second_profile"}},
-      {"offset_trace", {"mean_weight"}, exact, 1, 128},
-      {"offset_trace", {"null_weight"}, even},
+      {"offset_trace", {"mean_weight"}, 128},
+      {"offset_trace", {"null_weight"}},
       {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
       {"word_atlas", {"profile"}},
-      {"position_atlas", {"kernel"}, even},
-      {"rotary_wave", {"kernel"}, even},
-      {"attention_map", {"weight"}},
-      {"attention_map", {"largest", "mean"}, root, 2},
-      {"strongest_pairs", {"weight", "document", "query", "key"}},
-      {"strongest_pairs", {"query_token", "key_token"}, text},
+      {"position_atlas", {"kernel"}},
+      {"rotary_wave", {"kernel"}},
+      {"attention_map", {"weight", "largest"}},
+      {"strongest_pairs", {"weight", "document", "query", "key", "query_token", "key_token"}},
   };
   return kept;
+}
+
+bool is_text(const Field& field) {
+  return std::holds_alternative<std::vector<std::string>>(field.values);
 }
 
 /// Tokens of a Field of texts as JSON.
@@ -204,9 +195,8 @@ std::string text_bytes(const Field& field) {
   return texts.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-std::size_t bytes_of(const Field& field, Store store) {
-  if (store == Store::text) return text_bytes(field).size();
-  return static_cast<std::size_t>(field.size()) * (store == Store::exact ? 4 : store == Store::even ? 2 : 1);
+std::size_t bytes_of(const Field& field) {
+  return is_text(field) ? text_bytes(field).size() : 4 * static_cast<std::size_t>(field.size());
 }
 
 /// The places with the largest score, in the order in which they stand.
@@ -222,7 +212,7 @@ Places largest_places(const std::vector<double>& score, std::size_t count) {
 /// [map_head]  the stronger a head stands in the table, the larger; 0: not there.
 std::vector<double> head_ranks(const Result& result, const std::vector<std::string>& names) {
   std::vector<double> ranks(names.size(), 0.0);
-  if (result.find("measured_offset/offset") == nullptr) return ranks;
+  if (head_values(result).heads.empty()) return ranks;
   const std::vector<std::string> table = names_by_strength(result);
   for (std::size_t i = 0; i < names.size(); ++i)
     ranks[i] = static_cast<double>(table.end() - std::ranges::find(table, names[i]));
@@ -235,19 +225,15 @@ Places kept_places(const Result& result, const Field& field, std::size_t axis, c
   const auto size = static_cast<std::size_t>(along.size());
   std::vector<double> score(size, 0.0);
   if (along.name == "map_head") {
-    const std::size_t of_one = bytes_of(field, kept.store) / std::max<std::size_t>(1, size);
+    const std::size_t of_one = bytes_of(field) / std::max<std::size_t>(1, size);
     return largest_places(head_ranks(result, labels_of(field, along.name)),
                           most_of_one / std::max<std::size_t>(1, of_one));
   }
-  if (kept.farthest == 0 || along.name != "offset" || bytes_of(field, kept.store) <= most_of_one)
+  if (kept.farthest == 0 || along.name != "offset" || bytes_of(field) <= most_of_one)
     return largest_places(score, size);
   const std::vector<double> values = coordinates(field, along.name);
   for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
   return largest_places(score, static_cast<std::size_t>(2 * kept.farthest + 1));
-}
-
-void put(std::string& bytes, std::uint32_t value, unsigned count) {
-  for (unsigned i = 0; i < count; ++i) bytes += static_cast<char>(value >> 8U * i & 0xFFU);
 }
 
 std::string exact_bytes(const std::vector<double>& values) {
@@ -261,50 +247,13 @@ std::string exact_bytes(const std::vector<double>& values) {
   return bytes;
 }
 
-struct Scaled {
-  std::string bytes;
-  std::vector<double> scales;  // one per slice
-};
-
-Scaled scaled_bytes(const std::vector<double>& values, std::size_t slice, Store store) {
-  Scaled scaled;
-  for (std::size_t first = 0; first < values.size(); first += slice) {
-    const auto end = std::min(first + slice, values.size());
-    double scale = 0;
-    for (std::size_t i = first; i < end; ++i)
-      if (std::isfinite(values[i])) scale = std::max(scale, std::abs(values[i]));
-    scaled.scales.push_back(rounded(scale));
-    for (std::size_t i = first; i < end; ++i) {
-      const double share = scale > 0 ? values[i] / scale : std::isnan(values[i]) ? values[i] : 0.0;
-      if (store == Store::root)
-        put(scaled.bytes, static_cast<std::uint32_t>(share > 0 ? std::lround(255 * std::sqrt(share)) : 0), 1);
-      else
-        put(scaled.bytes, static_cast<std::uint16_t>(std::isfinite(share) ? std::lround(32767 * share) : -32768), 2);
-    }
-  }
-  return scaled;
-}
-
-constexpr std::array<const char*, 4> store_names{"exact", "even", "root", "text"};
-
 /// The entries of a Field as packed bytes, and what is said of them.
-std::pair<std::string, ordered_json> packed_array(const Field& field, const KeptArrays& kept) {
-  std::size_t slice = 1;
+std::pair<std::string, ordered_json> packed_array(const Field& field) {
   ordered_json axes = ordered_json::array(), notes = ordered_json::object();
-  for (std::size_t a = 0; a < field.axes.size(); ++a) {
-    if (a + kept.slice >= field.axes.size()) slice *= static_cast<std::size_t>(field.axes[a].size());
-    axes.push_back({{"name", field.axes[a].name}, {"values", values_json(field.axes[a].values)}});
-  }
+  for (const Axis& axis : field.axes) axes.push_back({{"name", axis.name}, {"values", values_json(axis.values)}});
   for (const auto& [name, remark] : field.attributes) notes[visible_text(name)] = remark_text(remark);
-  const Scaled scaled = kept.store == Store::text    ? Scaled{text_bytes(field), {}}
-                        : kept.store == Store::exact ? Scaled{exact_bytes(as_doubles(field)), {}}
-                                                     : scaled_bytes(as_doubles(field), slice, kept.store);
-  return {packed_text(scaled.bytes),
-          {{"axes", axes},
-           {"store", store_names[static_cast<std::size_t>(kept.store)]},
-           {"slice", slice},
-           {"scales", scaled.scales},
-           {"notes", notes}}};
+  return {packed_text(is_text(field) ? text_bytes(field) : exact_bytes(as_doubles(field))),
+          {{"axes", axes}, {"text", is_text(field)}, {"notes", notes}}};
 }
 
 }  // namespace
@@ -321,7 +270,7 @@ PageArrays page_arrays(const Result& result, std::size_t most) {
       if (const Places places = kept_places(result, part, a, kept); std::ssize(places) < part.axes[a].size())
         part = taken(part, a, places);
     std::pair<std::string, ordered_json> packed;
-    if (part.size() > 0 && bytes_of(part, kept.store) <= most_of_one) packed = packed_array(part, kept);
+    if (part.size() > 0 && bytes_of(part) <= most_of_one) packed = packed_array(part);
     if (packed.first.empty() || used + packed.first.size() > most) {
       page.left_out.push_back(name);
       return;

@@ -37,15 +37,14 @@ PageMeasures page_measures(const Result& result);
 
 /// Arrays as the page holds them: a description of each, and its numbers as packed texts.
 struct PageArrays {
-  nlohmann::ordered_json said;        ///< by name: axes, store, slice, scales, notes, block, whole
+  nlohmann::ordered_json said;        ///< by name: axes, text (or numbers), notes, block, whole
   std::vector<std::string> blocks;    ///< packed_text() of each array's bytes
   std::vector<std::string> left_out;  ///< names of arrays that would make the page too large
 };
 
 /// Packs the arrays that the page's views draw, the most important first, until the page would be too large to send.
 ///
-/// Bytes are little-endian; of float32 all first bytes stand first, then all second ones, which packs better; texts are
-/// JSON. Large arrays are reduced: of attention maps the heads with the largest mean weight stay, of spectra the frequencies with
+/// Numbers are little-endian float32, all first bytes first, then all second ones, which packs better; texts are JSON. Large arrays are reduced: of attention maps the heads with the largest mean weight stay, of spectra the frequencies with
 /// the most energy, of profiles the offsets near 0.
 /// @param most    bytes of all blocks together
 /// @throws ShapeError if a Field has other axes than values

@@ -68,15 +68,11 @@ ordered_json provenance_json(const Attributes& provenance) {
   return rows;
 }
 
-/// What was run, what was found, and what could not be found; empty: nothing to say.
+/// What was run and what was found; empty: nothing to say.
 std::string story_of(const Result& result) {
-  std::vector<std::string> sentences{head_paragraph(result, true)};
-  sentences.push_back(comparison_paragraph(result));
-  if (const std::string note = position_note(result); !note.empty())
-    sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
-  std::erase(sentences, "");
-  std::string story = fmt::format("{}", fmt::join(sentences, " "));
-  std::erase(story, '`');
+  std::string story = head_paragraph(result, true);
+  if (const std::string compared = comparison_paragraph(result); !compared.empty())
+    story += (story.empty() ? "" : " ") + compared;
   replace_all(story, " -> ", " → ");
   return story;
 }
@@ -85,13 +81,6 @@ std::string story_of(const Result& result) {
 ordered_json sentences_json(const Result& result) {
   ordered_json texts = ordered_json::array();
   for (const HeadSentence& sentence : head_sentences(result)) texts.push_back(sentence.text);
-  return texts;
-}
-
-/// What each head is called, and the score that makes it.
-ordered_json kinds_json(const Result& result) {
-  ordered_json texts = ordered_json::array();
-  for (const std::string& text : kind_sentences(result)) texts.push_back(visible_text(text));
   return texts;
 }
 
@@ -115,7 +104,6 @@ std::string data_html(const Result& result) {
                           {"title", finding_title(result)},
                           {"story", story_of(result)},
                           {"sentences", sentences_json(result)},
-                          {"kinds", kinds_json(result)},
                           {"layers", std::move(measures.layers)},
                           {"heads", std::move(measures.heads)},
                           {"measures", std::move(measures.measures)},

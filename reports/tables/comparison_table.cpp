@@ -182,29 +182,13 @@ std::string comparison_note(const Result& result) {
   return note;
 }
 
-namespace {
-
-std::string changed_heads(const std::vector<std::uint8_t>& changed) {
-  return fmt::format("{} of {} heads changed beyond the intervals", std::ranges::count(changed, 1), changed.size());
-}
-
-}  // namespace
-
-std::string comparison_title(const Result& result) {
-  if (result.find("comparison/changed") == nullptr) return {};
-  const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
-  std::string text = changed_heads(changed);
-  if (std::ranges::count(changed, 1) == 0 || result.find("comparison/rank") == nullptr) return text;
-  const HeadName first = field_heads(result.at("comparison/changed"))[ranked_rows(result).front()];
-  return fmt::format("{}, {} most", text, head_name(first.layer, first.head));
-}
-
 std::string comparison_sentence(const Result& result) {
   if (result.find("comparison/changed") == nullptr) return {};
   const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
   const Attributes& notes = result.at("comparison/changed").attributes;
   const double level = attribute_number(notes, "level");
-  std::string text = changed_heads(changed);
+  std::string text =
+      fmt::format("{} of {} heads changed beyond the intervals", std::ranges::count(changed, 1), changed.size());
   if (!std::isnan(level)) text += fmt::format(" (the chance that any does by luck: {})", level);
   if (const std::string why = attribute_text(notes, "untested"); !why.empty())
     text += fmt::format("; no document decides: {}", visible_text(why));

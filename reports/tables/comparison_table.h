@@ -23,9 +23,6 @@ std::vector<TableColumn> short_comparison(const Result& result, bool all);
 /// What cells and columns of comparison_columns() mean. Empty if the result is not a comparison.
 std::string comparison_note(const Result& result);
 
-/// How many heads changed, and which most: "2 of 72 heads changed beyond the intervals, L2H8 most"; empty: no comparison.
-std::string comparison_title(const Result& result);
-
 /// How many heads changed, and the probability of that by chance: "2 of 72 heads changed beyond the intervals (...)"; or
 /// why documents cannot decide. Empty if the result is not a comparison.
 std::string comparison_sentence(const Result& result);

@@ -32,14 +32,14 @@ const Field* field_of(const Result& result, const Measure& measure) {
 
 /// The score and the chance of every head's own kind.
 void add_kind_scores(HeadValues& values, const Result& result) {
-  for (const KindText& text : kind_texts())
-    for (const auto& [column, name] : {std::pair("kind_score", text.score), {"kind_chance", text.baseline}}) {
+  for (const KindScore& one : kind_scores())
+    for (const auto& [column, name] : {std::pair("kind_score", one.score), {"kind_chance", one.baseline}}) {
       const Field* field = result.find(name);
       if (field == nullptr) continue;
       std::vector<Cell> scores(values.heads.size(), not_defined);
       fill(scores, values, *field, head_doubles(result, name, ""));
       for (std::size_t head = 0; head < scores.size(); ++head)
-        if (values.word(head, "kind") == text.kind) values.cells[column][head] = scores[head];
+        if (values.word(head, "kind") == one.kind) values.cells[column][head] = scores[head];
     }
 }
 
@@ -161,7 +161,7 @@ DataTable head_data(const Result& result, const HeadValues& values) {
 
 std::vector<std::string> head_value_fields() {
   std::set<std::string> names{cluster_field, planted_kind_field, planted_offset_field};
-  for (const KindText& text : kind_texts()) names.insert({text.score, text.baseline});
+  for (const KindScore& one : kind_scores()) names.insert({one.score, one.baseline});
   for (const Measure& measure : measures()) names.insert(measure.field);
   names.erase("");
   return {names.begin(), names.end()};

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -265,13 +263,6 @@ std::string offsets_sentence(const HeadValues& values) {
                      selves > 0 ? fmt::format(", {} at themselves", selves) : "");
 }
 
-/// What the model knows of positions without a table.
-std::string positions_instead(const std::string& position_term) {
-  if (position_term.empty()) return "nothing tells it positions";
-  if (position_term == "linear bias") return "its positions are a linear bias of the scores";
-  return "its positions are " + position_term;
-}
-
 }  // namespace
 
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options) {
@@ -281,9 +272,9 @@ std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOpt
 }
 
 std::vector<std::string> names_by_strength(const Result& result) {
-  if (!is_measured(result))
-    throw ShapeError("the strongest heads need measured_offset/offset, which the result does not contain; name heads");
   const HeadValues values = head_values(result);
+  if (values.heads.empty())
+    throw ShapeError("the strongest heads need measured_offset/offset, which the result does not contain; name heads");
   std::vector<std::string> names;
   for (const std::size_t head : strongest_rows(result, values)) names.push_back(values.word(head, "head"));
   return names;
@@ -333,28 +324,6 @@ std::optional<Field> looks_field(const Result& result) {
   return field;
 }
 
-std::vector<std::string> kind_sentences(const Result& result) {
-  std::vector<std::string> sentences;
-  const HeadValues values = head_values(result);
-  for (std::size_t head = 0; head < values.heads.size(); ++head) {
-    std::string& said = sentences.emplace_back();
-    const std::string kind = values.word(head, "kind");
-    const auto text = std::ranges::find(kind_texts(), kind, &KindText::kind);
-    if (kind == "undefined") said = "no kind from so few documents";
-    if (text == kind_texts().end()) continue;
-    said = text->one;
-    const double score = values.number(head, "kind_score"), chance = values.number(head, "kind_chance");
-    if (std::isnan(score)) continue;
-    said += fmt::format(": {:.2f} {}", score, text->of);
-    std::vector<std::string> beside;
-    if (const double least = attribute_number(result.at(text->score).attributes, "threshold"); !std::isnan(least))
-      beside.push_back(fmt::format("needs more than {:g}", least));
-    if (!std::isnan(chance)) beside.push_back(fmt::format("chance {:.2f}", chance));
-    if (!beside.empty()) said += fmt::format(" ({})", fmt::join(beside, "; "));
-  }
-  return sentences;
-}
-
 std::string finding_title(const Result& result) {
   const std::string model = model_name(result.provenance);
   std::string finding;
@@ -363,7 +332,7 @@ std::string finding_title(const Result& result) {
     if (!finding.empty()) return fmt::format("Attention of {}: {}", model.empty() ? "the model" : model, finding);
   }
   if (!is_measured(result))
-    finding = comparison_title(result);
+    finding = comparison_sentence(result);
   else if (const HeadValues values = head_values(result); !values.heads.empty())
     finding = offsets_sentence(values);
   if (finding.empty()) return result.title.empty() ? "headwave result" : visible_text(result.title);
@@ -442,7 +411,9 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
   add(search_note(result, columns));
-  add(position_note(result));
+  if (const Field* predicted = result.find("position_atlas/predicted_offset");
+      predicted != nullptr && attribute_text(predicted->attributes, "undefined") == "no position table")
+    add("by weights: undefined, the model has no position table");
   if (const std::string why = attribute_text(result.provenance, "undefined_account");
       !why.empty() && result.provenance.contains("watched"))
     add(fmt::format("no account: {}", visible_text(why)));
@@ -451,19 +422,6 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
     add(fmt::format("no keys were moved: {}", visible_text(why)));
   return text;
-}
-
-std::string position_note(const Result& result) {
-  const Field* predicted = result.find("position_atlas/predicted_offset");
-  if (predicted == nullptr || attribute_text(predicted->attributes, "undefined") != "no position table") return {};
-  const std::string term = attribute_text(result.provenance, "position_term");
-  const bool has_wave = result.find("rotary_wave/status") != nullptr;
-  const bool has_kernel = result.find("position_term/kernel") != nullptr;
-  return fmt::format("{}: undefined, the model has no position table ({}){}",
-                     is_measured(result) ? "by weights" : "offsets by position alone", positions_instead(term),
-                     has_wave     ? "; rotary_wave/... in results.h5 is their wave"
-                     : has_kernel ? "; position_term/kernel in results.h5 holds what these prefer by themselves"
-                                  : "");
 }
 
 }  // namespace headwave

@@ -50,19 +50,11 @@ std::string finding_title(const Result& result);
 /// @param columns  of shown_columns(), perhaps with more beside
 std::string head_answer(const Result& result, const std::vector<TableColumn>& columns);
 
-/// Of every head what its kind says, layer by layer: "previous-token head: 0.98 of attention on the token before (needs
-/// more than 0.5; chance 0.01)"; empty: no kind.
-std::vector<std::string> kind_sentences(const Result& result);
-
 /// Names of all heads, the strongest first, as the table has them.
-/// @throws ShapeError if the result has no measured offsets
+/// @throws ShapeError if the result has neither measured nor predicted offsets
 std::vector<std::string> names_by_strength(const Result& result);
 
 /// Names of the Fields that the answer is made of, so that no more need be read.
 std::vector<std::string> head_table_fields();
-
-/// A line for below the table of heads, if a result looked for the offset that positions alone predict and the model has
-/// no position table: it says so, and what its positions are instead. Else empty.
-std::string position_note(const Result& result);
 
 }  // namespace headwave

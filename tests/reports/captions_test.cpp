@@ -31,7 +31,7 @@ Result named_result() {
 
 }  // namespace
 
-TEST_CASE("captions: model, text and what was changed are named, and the pairs that count") {
+TEST_CASE("captions: model, text and what was changed are named") {
   const Result result = named_result();
   const std::string run =
       "minilm/model (bert), 6 layers of 12 heads, self attention, over 20 documents of up to 256 tokens (text from "
@@ -40,16 +40,8 @@ TEST_CASE("captions: model, text and what was changed are named, and the pairs t
   CHECK(run_sentence({}).empty());
   CHECK(run_sentence({{"model", std::string("bert")}, {"source", std::string("position table")}}) ==
         "bert (position table).");
-  FigureOptions options;
-  for (const FigureKind& one : figure_kinds())
-    CHECK(caption_of(one, result, options) == one.caption + " Model: " + run);
-  options.pairs = "without_special";
-  CHECK_THAT(caption_of(kind_of_figure("offset_profile"), result, options),
-             ContainsSubstring("Pairs with special tokens are left out. Model"));
-  options.pairs = "without_sink";
-  CHECK_THAT(caption_of(kind_of_figure("offset_profile"), result, options), ContainsSubstring("Pairs with the sink"));
-  CHECK(caption_of(kind_of_figure("redefined"), result, options) ==
-        kind_of_figure("redefined").caption + " Model: " + run);
+  for (const FigureKind& one : figure_kinds()) CHECK(caption_of(one, result) == one.caption + " Model: " + run);
+  CHECK(caption_of(kind_of_figure("redefined"), result) == kind_of_figure("redefined").caption + " Model: " + run);
 }
 
 TEST_CASE("captions: at a column's width every one is short, whichever heads are drawn") {
@@ -66,8 +58,7 @@ TEST_CASE("captions: at a column's width every one is short, whichever heads are
       if (!options.heads.empty() && (!one.single_heads || kept_heads.contains(one.name))) continue;
       INFO(one.name << ' ' << heads);
       const Figure figure = one.draw(result, options);
-      CHECK(display_width(caption_of(one, result, options, figure.shown)) <=
-            (std::string(heads) == "strongest:1" ? 900 : 700));
+      CHECK(display_width(caption_of(one, result, figure.shown)) <= (std::string(heads) == "strongest:1" ? 900 : 700));
     }
 }
 
@@ -85,7 +76,7 @@ TEST_CASE("captions: what a file calls itself is text, on one line and not endle
       INFO(where << ": " << visible_text(name).substr(0, 40));
       result = named_result();
       result.provenance[where] = name;
-      const std::string text = caption_file(caption_of(kind_of_figure("offset_profile"), result, {})).content;
+      const std::string text = caption_file(caption_of(kind_of_figure("offset_profile"), result)).content;
       CHECK(text == visible_text(text.substr(0, text.size() - 1)) + "\n");
       CHECK(text.size() < kind_of_figure("offset_profile").caption.size() + 600);
       CHECK(std::count(text.begin(), text.end(), '\n') == 1);

@@ -19,8 +19,7 @@ TEST_CASE("heads: what a result knows nothing of is refused, whichever Fields it
   result.fields.push_back(
       make_field("a/x", {layer_axis(6), head_axis(12)}, "1", "x", std::vector<double>(static_cast<std::size_t>(72))));
   CHECK(heads_asked_for(result, {"L5H11", "L0H0", "L5H11"}) == std::vector<std::string>{"L5H11", "L0H0"});
-  CHECK_THROWS_WITH(heads_asked_for(result, {"L0H0", "L9H9"}),
-                    "there is no L9H9; the result has 6 layers of 12 heads, L0H0 to L5H11");
+  CHECK_THROWS_WITH(heads_asked_for(result, {"L0H0", "L9H9"}), "there is no L9H9; the result has L0H0 to L5H11");
   CHECK_THROWS_WITH(heads_asked_for(result, {"L2H99"}), ContainsSubstring("there is no L2H99"));
   CHECK_THROWS_AS(heads_asked_for(result, {"L2"}), FormatError);
 }
@@ -29,7 +28,7 @@ TEST_CASE("heads: layers may be missing") {
   Result result;
   const Axis layers = layer_axis(std::vector<Index>{1, 3});
   result.fields.push_back(make_field("a/x", {layers, head_axis(2)}, "1", "x", {1, 2, 3, 4}));
-  CHECK_THROWS_WITH(heads_asked_for(result, {"L2H0"}), "there is no L2H0; the result has 4 heads, L1H0 to L3H1");
+  CHECK_THROWS_WITH(heads_asked_for(result, {"L2H0"}), "there is no L2H0; the result has L1H0 to L3H1");
 }
 
 TEST_CASE("heads: the strongest are those that the table lists first, each head once, and all where there are fewer") {
@@ -63,7 +62,7 @@ TEST_CASE("heads: those that a figure chooses stand by strength, in grids of som
     const std::string script = kind_of_figure("offset_profile").draw(result, options).script();
     return script.substr(script.find("\"L") + 1, script.find('"', script.find("\"L") + 1) - script.find("\"L") - 1);
   };
-  CHECK(first_name(3.4) == "L5H11");
+  CHECK(first_name(2) == "L5H11");
   CHECK(first_name(0) == "L0H0");  // all heads: layers down, heads across
 }
 
@@ -73,7 +72,6 @@ TEST_CASE("heads: a figure of the strongest draws what a figure of their names d
   strongest.only = named.only = {"offset_profile"};
   strongest.heads = {"strongest:2"};
   named.heads = heads_asked_for(result, strongest.heads);
-  named.formats = strongest.formats = {"svg"};
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   draw_figures(result, folder / "named", named);

@@ -12,37 +12,6 @@
 
 using namespace headwave;
 
-TEST_CASE("comparison: squares are as large as their share of the line's largest change, heads that changed first") {
-  const Figure figure = kind_of_figure("comparison").draw(sample::comparison_result(), {});
-  const auto boxes = drawn_as(figure.panels().front(), "boxxyerror"),
-             dashes = drawn_as(figure.panels().front(), "labels");
-  REQUIRE((boxes.size() == 3 && dashes.size() == 1));          // shaded, less, more
-  CHECK(column_of(boxes[0], 0) == std::vector<double>{0, 0});  // L0H1, the first, in offset and profile
-  CHECK(column_of(boxes[0], 1) == std::vector<double>{0, 1});
-  const auto lines = column_of(boxes[2], 1), halves = column_of(boxes[2], 3);
-  REQUIRE(lines.size() > 3);
-  for (std::size_t i = 0; i < 3; ++i) CHECK(halves[i] == Approx(0.4));  // of L0H1, the largest in all three lines
-  CHECK(halves[3] == Approx(0.4 * std::sqrt(0.01 / 2)));
-  CHECK(column_of(dashes[0], 0) == std::vector<double>{2});  // L0H2 has no second offset
-}
-
-TEST_CASE("comparison: a figure shows the heads that are asked for, fewer on a narrow page, and refuses none at all") {
-  const Result result = sample::comparison_result();
-  FigureOptions options;
-  const auto script = [&] { return kind_of_figure("comparison").draw(result, options).script(); };
-  CHECK(script().find("L2H6") != std::string::npos);
-  CHECK(script().find("L3H7") == std::string::npos);
-  CHECK(script().find("offset (tokens), 2\"") != std::string::npos);
-  CHECK(script().find("24 of 32 heads") != std::string::npos);
-  CHECK(kind_of_figure("comparison").draw(result, options).shown == "24 of 32 heads are shown.");
-  options.style.width = 3.4;
-  CHECK(script().find("L2H6") == std::string::npos);
-  options.heads = {"L3H7", "L2H0"};
-  CHECK((script().find("L3H7") != std::string::npos && script().find("L0H1") == std::string::npos));
-  options.heads = {"L9H9"};
-  CHECK_THROWS_WITH(script(), ContainsSubstring("holds none of the heads asked for"));
-}
-
 TEST_CASE(
     "comparison: the table has the heads that changed, stars beyond intervals, and one text where both are alike") {
   const Result result = sample::comparison_result();
@@ -111,7 +80,7 @@ TEST_CASE("comparison: the page is coloured by every change, and holds both prof
     CHECK(std::ranges::count(names, name) == 1);
   const std::string page = report_page(result);
   CHECK(page.find("1 of 32 heads changed beyond the intervals") != std::string::npos);
-  CHECK(finding_title(result) == "1 of 32 heads changed beyond the intervals, L0H1 most");
+  CHECK(finding_title(result).starts_with("1 of 32 heads changed beyond the intervals"));
   for (const char* array : {"\"comparison/first_profile\":{", "\"comparison/second_profile\":{"})
     CHECK(page.find(array) != std::string::npos);
 }

@@ -29,8 +29,8 @@ TEST_CASE("panels: fewer in a row where a page is narrow, rows equally full, as 
   const FigurePanels panels = two_by_one();
   CHECK(grid_of(panels, 6, {}).rows == 2);
   CHECK(grid_of(panels, 6, {}).columns == 3);
-  for (const double width : {2.5, 3.4, 5.0, 7.0, 9.0}) {
-    const PanelGrid fit = grid_of(panels, 6, {.width = width, .points = 8});
+  for (const double width : {2.5, 3.4, 5.0, 7.0}) {
+    const PanelGrid fit = grid_of(panels, 6, {.width = width});
     INFO(width);
     CHECK(fit.width() == Approx(width).epsilon(1e-14));
     CHECK(fit.rows * fit.columns >= 6);
@@ -56,33 +56,30 @@ TEST_CASE("panels: cells do not grow with the page, and a legend beside them sta
   CHECK(narrow.panel.height == Approx(0.5 * narrow.panel.width));
 }
 
-TEST_CASE("panels: as many as a page holds in whole rows, one row at least, and as low as they may be") {
+TEST_CASE("panels: as many as a page holds in whole rows, one row at least, and the figure says how many") {
   FigurePanels panels = two_by_one();
-  CHECK(lowered_to_fit(panels, 100, {}) == 100);
-  CHECK(lowered_to_fit(panels, 100, {.width = 3.4}) == 5);  // 5 rows of 1.5 inches, 0.5 less and 1 more, in 9
-  CHECK(lowered_to_fit(panels, 100, {.width = 7}) == 15);
-  CHECK(lowered_to_fit(panels, 4, {.width = 7}) == 4);
-  panels.lowest = 0.5;
-  CHECK(lowered_to_fit(panels, 8, {.width = 3.4}) == 8);
-  CHECK(panels.grid.panel.height == Approx((9 - 1 - 7 * 0.5) / 8));
+  CHECK(fitting(panels, 100, {}) == 100);
+  CHECK(fitting(panels, 100, {.width = 3.4}) == 5);  // 5 rows of 1.5 inches, 0.5 less and 1 more, in 9
+  CHECK(fitting(panels, 100, {.width = 7}) == 15);
+  CHECK(fitting(panels, 4, {.width = 7}) == 4);
+  panels.of = 100;
+  CHECK(drawn_panels(panels, 100, {.width = 7}).shown == "15 of 100 heads are shown.");
+  CHECK(drawn_panels(panels, 100, {}).shown.empty());
   FigurePanels tall = two_by_one();
   tall.grid.panel.height = 20;
-  CHECK(lowered_to_fit(tall, 100, {.width = 3.4}) == 1);
+  CHECK(fitting(tall, 100, {.width = 3.4}) == 1);
   tall.each = 2;
-  CHECK(lowered_to_fit(tall, 100, {.width = 3.4}) == 2);
-  CHECK(layout_height({.width = 12}) * enlargement({.width = 12}) == Approx(6.75));  // of a slide
+  CHECK(fitting(tall, 100, {.width = 3.4}) == 2);
 }
 
-TEST_CASE("panels: notes and what is cut off take as many lines below as their words need") {
+TEST_CASE("panels: notes take as many lines below as their words need") {
   FigurePanels panels = two_by_one();
   const double bare = grid_of(panels, 1, {}).height();
   panels.notes = {"one", "two"};
   CHECK(grid_of(panels, 1, {}).height() == Approx(bare + 0.12));
-  panels.cut = "the first 4 of the 9 heads asked for: the page holds no more";
+  panels.notes.push_back(std::string(60, 'x'));
   CHECK(grid_of(panels, 1, {}).height() == Approx(bare + 0.24));
-  const Figure figure = drawn_panels(panels, 1, {});
-  CHECK_THAT(figure.script(), ContainsSubstring("\"one; two\"") && ContainsSubstring("\"" + panels.cut + "\""));
-  CHECK(figure.shown == "The figure shows " + panels.cut + ".");
+  CHECK_THAT(drawn_panels(panels, 1, {}).script(), ContainsSubstring("\"one; two\""));
 }
 
 TEST_CASE("panels: a range shows zero and every finite number, and is never empty") {

@@ -31,8 +31,6 @@ const std::map<std::string, Structure>& structures() {
          "upper right: the panel's peak"}}},
       {"attention_distance", {{"window (tokens)", "attention held (%)"}}},
       {"word_profile", {{offset, "predicted weight ÷ the panel's peak", "dot: predicted offset (tokens)"}}},
-      {"position_kernel",
-       {{offset, "mean score by position from lowest to highest", "dot: predicted offset (tokens)"}}},
       {"cluster_centroids", {{offset, "summed attention weight at offset t", "cluster: peak offset, mass"}}},
       {"cluster_shares", {{"head", "layer", "cluster: peak offset"}}},
       {"cluster_sweep", {{"number of clusters"}}},
@@ -46,19 +44,18 @@ const std::map<std::string, Structure>& structures() {
       {"account_profile", {{offset}}},
       {"attention_bits", {{"head", "layer", "part of its bits"}}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
-      {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };
   return all;
 }
 
 /// The sizes of all letters that a script names, in points on paper.
-std::vector<double> letters_of(const Figure& figure, const FigureStyle& style) {
+std::vector<double> letters_of(const Figure& figure) {
   std::vector<double> sizes;
   const std::string &script = figure.script(), mark = "font \"";
   for (std::size_t at = script.find(mark); at != std::string::npos; at = script.find(mark, at + 1)) {
     const std::string font = script.substr(at + mark.size(), script.find('"', at + mark.size()) - at - mark.size());
     const auto comma = font.find(',');
-    sizes.push_back((comma == std::string::npos ? 8 : std::stod(font.substr(comma + 1))) * enlargement(style));
+    sizes.push_back((comma == std::string::npos ? 8 : std::stod(font.substr(comma + 1))));
   }
   return sizes;
 }
@@ -89,21 +86,19 @@ TEST_CASE("figures: docs/figures.md lists every one") {
   }
 }
 
-TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever is asked for but such along the axes") {
+TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever the width") {
   for (const Index heads : {8, 24}) {
     sample::Size size;
     size.heads = heads;
     const Result result = sample::rotary_result(size);
     for (const FigureStyle& style :
-         {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4}, FigureStyle{.width = 7},
-          FigureStyle{.width = 12}, FigureStyle{.points = 7}, FigureStyle{.width = 7, .points = 4}})
+         {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4}, FigureStyle{.width = 7}})
       for (const FigureKind& one : figure_kinds()) {
-        INFO(one.name << ' ' << style.width << ' ' << style.points << ' ' << heads);
+        INFO(one.name << ' ' << style.width << ' ' << heads);
         FigureOptions options;
         options.style = style;
-        const auto sizes = letters_of(one.draw(result, options), style);
-        const double least = style.points > 0 ? std::min(6.0, style.points) : 6.0;
-        CHECK(std::all_of(sizes.begin(), sizes.end(), [&](double points) { return points >= least - 0.02; }));
+        const auto sizes = letters_of(one.draw(result, options));
+        CHECK(std::ranges::all_of(sizes, [](double points) { return points >= 6 - 0.02; }));
       }
   }
 }
@@ -122,8 +117,7 @@ TEST_CASE("figures: titles of narrow panels are at most a point larger than the 
   options.style.width = 3.4;
   for (const auto& [name, left] : {std::pair("account_profile", "mean attention"),
                                    {"offset_profile", "mean attention"},
-                                   {"word_profile", "predicted weight"},
-                                   {"position_kernel", "mean score"}}) {
+                                   {"word_profile", "predicted weight"}}) {
     CAPTURE(name);
     const std::string script = kind_of_figure(name).draw(result, options).script();
     const double numbers = size_after(script, "\nset xtics");
@@ -149,9 +143,7 @@ TEST_CASE("figures: what hostile tokens say is text in the drawing, shortened") 
       tokens[6] = "\x1b]0;x\x07";
     }
   const TemporaryFolder folder;
-  FigureOptions options;
-  options.formats = {"svg"};
-  draw_figures(result, folder.path(), options);
+  draw_figures(result, folder.path());
   const std::string svg = sample::content_of(folder / "attention_map.svg");
   CHECK(svg.find("<script") == std::string::npos);
   CHECK(svg.size() < 2000000);

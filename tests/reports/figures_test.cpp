@@ -37,18 +37,14 @@ void shorten(Field& field, std::size_t axis) {
       field.values);
 }
 
-FigureOptions svg_only() {
-  FigureOptions options;
-  options.formats = {"svg"};
-  return options;
-}
-
 }  // namespace
 
 TEST_CASE("figures: every kind in every format, with its caption") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
-  const auto files = draw_figures(sample::result(), folder.path());
+  FigureOptions options;
+  options.formats = {"pdf", "svg", "png"};
+  const auto files = draw_figures(sample::result(), folder.path(), options);
   CHECK(files.size() == 4 * figure_kinds().size());
   for (const FigureKind& one : figure_kinds())
     for (const char* ending : {".pdf", ".svg", ".png", ".txt"}) {
@@ -94,7 +90,7 @@ TEST_CASE("figures: no text of the result reaches a script") {
 TEST_CASE("attention map: tokens are text in the SVG as they were, and each map is one image") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
-  draw_figures(sample::result(), folder.path(), svg_only());
+  draw_figures(sample::result(), folder.path());
   const std::string svg = sample::content_of(folder / "attention_map.svg");
   for (const char* text :
        {"]]&gt;&lt;b>&amp;\"", "日本", "a'b", "back\\slash", "%s %d", "{/Symbol a}", "$x", "`date`", "wwwwwwwwwww…",
@@ -200,7 +196,7 @@ TEST_CASE("offset profile: its numbers, a dot for every offset, grey where there
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   const Result result = sample::result();
-  draw_figures(result, folder.path(), svg_only());
+  draw_figures(result, folder.path());
   const std::vector<double> looks = std::get<std::vector<double>>(looks_field(result)->values);
   const auto nowhere = static_cast<std::size_t>(std::ranges::count_if(looks, [](double t) { return std::isnan(t); }));
   const Figure figure = kind_of_figure("offset_profile").draw(result, {});
@@ -217,9 +213,6 @@ TEST_CASE("offset profile: its numbers, a dot for every offset, grey where there
   const std::string script = figure.script();
   CHECK(count_of(script, "point pt 7") == 32 - nowhere);
   CHECK(count_of(script, "filledcurves y=0 lc rgb \"#808080\"") == nowhere);
-  FigureOptions options;
-  options.pairs = "nothing";
-  CHECK_THROWS_AS(kind_of_figure("offset_profile").draw(result, options), ShapeError);
 }
 
 TEST_CASE("offset profile: works without measured offsets, and points to those out of sight") {
@@ -276,10 +269,10 @@ TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
 
 TEST_CASE("figures: a kind whose Fields are missing is left out") {
   const Result whole = sample::rotary_result();
-  CHECK(kinds_of(whole).size() == figure_kinds().size());
+  CHECK(drawable(whole).kinds.size() == figure_kinds().size());
   for (const FigureKind& one : figure_kinds()) {
     INFO(one.name);
-    CHECK(std::ranges::count(kinds_of(without(whole, one.fields.back())), &one) == 0);
+    CHECK(std::ranges::count(drawable(without(whole, one.fields.back())).kinds, &one) == 0);
   }
   const TemporaryFolder folder;
   CHECK(draw_figures(Result{}, folder / "none").empty());
@@ -287,27 +280,15 @@ TEST_CASE("figures: a kind whose Fields are missing is left out") {
 
 TEST_CASE("figures: those asked for are drawn, and what is none, or not in the result, is refused by name") {
   const Result result = sample::result();
-  const std::vector<const FigureKind*> kinds = kinds_of(result, {.only = {"offset_profile", "attention_map"}});
+  const std::vector<const FigureKind*> kinds = drawable(result, {.only = {"offset_profile", "attention_map"}}).kinds;
   REQUIRE(kinds.size() == 2);
   CHECK(kinds[0]->name == "attention_map");
   CHECK(kinds[1]->name == "offset_profile");
-  CHECK(kinds_of(result).size() > 2);
-  CHECK_THROWS_WITH(kinds_of(result, {.only = {"offset_profil"}}),
+  CHECK(drawable(result).kinds.size() > 2);
+  CHECK_THROWS_WITH(drawable(result, {.only = {"offset_profil"}}).kinds,
                     ContainsSubstring("there is no figure 'offset_profil'") && ContainsSubstring("offset_profile"));
-  CHECK_THROWS_WITH(kinds_of(without(result, "offset_trace/mean_weight"), {.only = {"offset_profile"}}),
+  CHECK_THROWS_WITH(drawable(without(result, "offset_trace/mean_weight"), {.only = {"offset_profile"}}).kinds,
                     ContainsSubstring("the figure offset_profile needs ") && ContainsSubstring("it can be drawn as "));
-}
-
-TEST_CASE("figures: the name of a group asks for its figures, where no figure has that name") {
-  const Result result = sample::result();
-  const auto names = [&](const std::string& asked) {
-    std::vector<std::string> found;
-    for (const FigureKind* kind : kinds_of(result, {.only = {asked}})) found.push_back(kind->name);
-    return found;
-  };
-  CHECK(names("offset_trace") == std::vector<std::string>{"offset_profile"});
-  CHECK(names("head_cluster") == std::vector<std::string>{"cluster_centroids", "cluster_shares", "cluster_sweep"});
-  CHECK(names("attention_map") == std::vector<std::string>{"attention_map"});
 }
 
 TEST_CASE("figures: extras are not needed") {
@@ -335,7 +316,7 @@ TEST_CASE("figures: grids of any size are drawn") {
       small.length = 64;
       result = sample::result(small);
     }
-    const auto files = draw_figures(result, folder.path(), svg_only());
+    const auto files = draw_figures(result, folder.path());
     CHECK(files.size() == 2 * figure_kinds().size());
   }
 }
@@ -390,30 +371,16 @@ TEST_CASE("figures: one Field of fewer layers, heads or entries than the others 
   CHECK(refused > 40);
 }
 
-TEST_CASE("figures: more heads than can be told apart, and a profile without offsets, are refused") {
-  Result many = sample::result();
-  Field& field = field_of(many, "offset_trace/mean_weight");
-  field.axes[1] = layer_axis(129);
-  field.axes[2] = head_axis(128);
-  field.axes[3] = counting_axis("offset", "token", "", -1, 1);
-  field.values = std::vector<double>(static_cast<std::size_t>(field.size()), 1.0);
-  CHECK_THROWS_WITH(kind_of_figure("offset_profile").draw(many, {}), ContainsSubstring("heads are too many to draw"));
-  Result far = sample::result();
-  Field& profile = field_of(far, "offset_trace/mean_weight");
-  profile.axes.back() = counting_axis("offset", "token", "", 1000, 999 + profile.axes.back().size());
-  CHECK_THROWS_WITH(kind_of_figure("offset_profile").draw(far, {}), ContainsSubstring("holds no offsets to draw"));
-}
-
 TEST_CASE("figures: as wide as asked for, and on paper no taller than a page") {
   const Result result = sample::result({.layers = 12, .heads = 16});
-  for (const double width : {2.0, 3.4, 7.0, 12.0})
+  for (const double width : {2.0, 3.4, 7.0})
     for (const FigureKind& one : figure_kinds()) {
       INFO(one.name << " " << width);
       FigureOptions options;
       options.style.width = width;
       const Figure figure = one.draw(result, options);
       if (width > 2) CHECK(figure.width() == Approx(width).epsilon(1e-9));
-      if (width > 2 && width <= 7) CHECK(figure.height() <= 9 + 1e-9);
+      if (width > 2) CHECK(figure.height() <= 9 + 1e-9);
     }
 }
 
@@ -425,13 +392,10 @@ TEST_CASE("figures: what a page does not hold is left out, and the figure says s
   options.style.width = 3.4;
   const Figure column = drawn("offset_profile");
   CHECK(column.panels().size() < 12 * 16);
-  const std::string says = std::to_string(column.panels().size()) + " strongest of 192 heads";
-  CHECK_THAT(column.script(), ContainsSubstring(says));
-  CHECK_THAT(column.shown, ContainsSubstring(says));
+  CHECK(column.shown == std::to_string(column.panels().size()) + " of 192 heads are shown, the strongest.");
   CHECK(count_of(column.script(), "\"L0H0\"") == 1);  // adjacent
-  CHECK(column.height() <= 1.4 * 3.4 + 1e-9);         // which leaves room for a caption
   for (int head = 0; head < 16; ++head) options.heads.push_back("L3H" + std::to_string(head));
-  CHECK_THAT(drawn("redefined").script(), ContainsSubstring("of the 16 heads asked for"));
+  CHECK_THAT(drawn("redefined").shown, ContainsSubstring("of 192 heads are shown."));
   options.style.width = 0;
   CHECK(drawn("redefined").panels().size() == 2 * 16);
   CHECK(drawn("offset_profile").panels().size() == 16);
@@ -447,32 +411,22 @@ TEST_CASE("figures: profiles of short documents end where their offsets end") {
   CHECK_THAT(kind_of_figure("offset_profile").draw(result, {}).script(), ContainsSubstring("set xrange [-6.5:"));
 }
 
-TEST_CASE("figures: heads are shown by figures of single heads, and refused by the others") {
+TEST_CASE("figures: heads are shown by figures of single heads") {
   const Result result = sample::rotary_result();
-  std::size_t refused = 0;
   for (const FigureKind& one : figure_kinds()) {
     INFO(one.name);
-    FigureOptions options = asking_for({"L1H1"});
-    if (one.single_heads && one.silent != nullptr && !one.silent(result, options).empty()) continue;  // of other heads
-    if (one.single_heads) {
-      const std::string script = one.draw(result, options).script();
-      CHECK(count_of(script, "L1H1") > 0);
-      CHECK(count_of(script, "\"L0H0\"") == 0);
-      continue;
-    }
-    ++refused;
-    CHECK_THROWS_WITH(one.draw(result, options), ContainsSubstring(one.name + " shows all heads at once"));
-    options.only = {one.name};
-    const TemporaryFolder folder;
-    CHECK_THROWS_AS(draw_figures(result, folder / "figures", options), FormatError);
-    CHECK_FALSE(std::filesystem::exists(folder / "figures"));
+    const FigureOptions options = asking_for({"L1H1"});
+    if (!one.single_heads || (one.silent != nullptr && !one.silent(result, options).empty()))
+      continue;  // of other heads
+    const std::string script = one.draw(result, options).script();
+    CHECK(count_of(script, "L1H1") > 0);
+    CHECK(count_of(script, "\"L0H0\"") == 0);
   }
-  CHECK(refused > 5);
 }
 
 TEST_CASE("figures: those that would show nothing are not drawn unless they are named, and a line says why") {
   Result result = sample::result();
-  CHECK(undrawn_figures(result).empty());
+  CHECK(drawable(result).undrawn.empty());
   const auto fill = [&](const char* name, double number) {
     auto& values = std::get<std::vector<double>>(field_of(result, name).values);
     std::fill(values.begin(), values.end(), number);
@@ -480,30 +434,16 @@ TEST_CASE("figures: those that would show nothing are not drawn unless they are 
   fill("measured_offset/offset", std::nan(""));
   fill("head_cluster/centroid", 1);
   fill("rotary_wave/estimate", std::nan(""));
-  const std::vector<std::string> lines = undrawn_lines(undrawn_figures(result));
+  const std::vector<std::string> lines = drawable(result).undrawn;
   for (const char* line : {"no head has a measured offset: redefined, phase_spectrum",
                            "no cluster of heads prefers an offset: cluster_centroids, cluster_shares",
                            "no number is defined: rotary_wave"}) {
     INFO(line);
     CHECK(std::ranges::count(lines, line) == 1);
   }
-  CHECK(kinds_of(result).size() == figure_kinds().size() - 5);
-  CHECK(kinds_of(result, {.only = {"redefined"}}).size() == 1);
-  CHECK(undrawn_figures(result, {.only = {"redefined"}}).empty());
-}
-
-TEST_CASE("figures: letters are as large as asked for, and all else in proportion") {
-  const Result result = sample::result();
-  for (const FigureKind& one : figure_kinds()) {
-    INFO(one.name);
-    FigureOptions options;
-    const Figure usual = one.draw(result, options);
-    options.style.points = 12;
-    const Figure large = one.draw(result, options);
-    CHECK(large.script() == usual.script());
-    CHECK(large.width() == Approx(1.5 * usual.width()).epsilon(1e-12));
-    CHECK(large.height() == Approx(1.5 * usual.height()).epsilon(1e-12));
-  }
+  CHECK(drawable(result).kinds.size() == figure_kinds().size() - 5);
+  CHECK(drawable(result, {.only = {"redefined"}}).kinds.size() == 1);
+  CHECK(drawable(result, {.only = {"redefined"}}).undrawn.empty());
 }
 
 TEST_CASE("figures: drawn in every palette, and grey is grey") {
@@ -511,7 +451,7 @@ TEST_CASE("figures: drawn in every palette, and grey is grey") {
   const Result result = sample::result();
   for (const std::string& palette : palette_names()) {
     const TemporaryFolder folder;
-    FigureOptions options = svg_only();
+    FigureOptions options;
     options.style.palette = palette;
     options.style.width = 3.4;
     CHECK(draw_figures(result, folder.path(), options).size() == 2 * figure_kinds().size());
@@ -528,24 +468,10 @@ TEST_CASE("figures: drawn in every palette, and grey is grey") {
   }
 }
 
-TEST_CASE("figures: a font is used everywhere") {
-  if (!sample::can_draw()) return;
-  const TemporaryFolder folder;
-  FigureOptions options = svg_only();
-  options.style.font = "DejaVu Serif";
-  draw_figures(sample::result(), folder.path(), options);
-  for (const FigureKind& one : figure_kinds()) {
-    INFO(one.name);
-    const std::string svg = sample::content_of(folder / (one.name + ".svg"));
-    CHECK(count_of(svg, "font-family=\"DejaVu Serif\"") > 0);
-    CHECK(count_of(svg, "font-family=") == count_of(svg, "font-family=\"DejaVu Serif\""));
-  }
-}
-
 TEST_CASE("figures: what is no style is refused before anything is drawn") {
   const TemporaryFolder folder;
-  FigureOptions options = svg_only();
-  options.style.font = "a\"; system(\"id\")";
+  FigureOptions options;
+  options.style.width = 1;
   CHECK_THROWS_AS(draw_figures(sample::result(), folder / "figures", options), FormatError);
   CHECK_FALSE(std::filesystem::exists(folder / "figures"));
 }

@@ -260,15 +260,3 @@ TEST_CASE("head sentences: the answer has their cells, and says why no keys were
   const std::vector<std::string> fields = head_table_fields();
   for (const std::string& name : head_sentence_fields()) CHECK(std::ranges::count(fields, name) == 1);
 }
-
-TEST_CASE("head sentences: the caption of a profile has that of a head that is drawn alone") {
-  const Result result = sample::result();
-  for (const FigureKind& kind : figure_kinds()) {
-    if (kind.name != "account_profile") continue;
-    FigureOptions options;
-    options.heads = {"L0H0"};
-    const std::string caption = caption_of(kind, result, options);
-    CHECK_THAT(caption, ContainsSubstring(head_sentences(result)[0].text + "."));
-    CHECK_THAT(caption, !ContainsSubstring(head_sentences(result)[1].text));
-  }
-}

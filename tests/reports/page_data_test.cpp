@@ -32,22 +32,13 @@ nlohmann::ordered_json measure(const PageMeasures& page, const std::string& name
 
 }  // namespace
 
-TEST_CASE("page arrays: exact ones are floats, first bytes first") {
+TEST_CASE("page arrays: numbers are floats, first bytes first") {
   const PageArrays page = page_arrays(with("head_account/measured_profile", {1, 2, 3, 4, 5, undefined}), 100000);
   const auto& said = page.said["head_account/measured_profile"];
-  CHECK(said["store"] == "exact");
+  CHECK(said["text"] == false);
   CHECK(said["axes"][2]["values"] == std::vector<int>{-1, 0, 1});
   const std::string low(12, '\0'), third("\x80\0\x40\x80\xa0\xc0", 6), high("\x3f\x40\x40\x40\x40\x7f", 6);
   CHECK(page.blocks.at(said["block"]) == packed_text(low + third + high));
-}
-
-TEST_CASE("page arrays: even ones are steps of their slice's largest, and say what is undefined") {
-  const PageArrays page = page_arrays(with("position_atlas/kernel", {2, -1, undefined, 0, 0, 0}), 100000);
-  const auto& said = page.said["position_atlas/kernel"];
-  CHECK(said["scales"] == std::vector<double>{2, 0});
-  CHECK(said["slice"] == 3);
-  const std::string bytes("\xff\x7f\x00\xc0\x00\x80\0\0\0\0\0\0", 12);
-  CHECK(page.blocks.at(0) == packed_text(bytes));
 }
 
 TEST_CASE("page arrays: texts are JSON, long ones shortened, none of them hidden") {
@@ -60,7 +51,7 @@ TEST_CASE("page arrays: texts are JSON, long ones shortened, none of them hidden
                            {},
                            {}});
   const PageArrays page = page_arrays(result, 100000);
-  CHECK(page.said["strongest_pairs/key_token"]["store"] == "text");
+  CHECK(page.said["strongest_pairs/key_token"]["text"] == true);
   CHECK(page.blocks.at(0) == packed_text("[\"\\\\u202e\",\"\\\"\",\"" + std::string(79, 'x') + "…\"]"));
 }
 

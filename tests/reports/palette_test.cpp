@@ -47,9 +47,7 @@ TEST_CASE("palette: eight colours, and styles that differ without colour") {
   CHECK(colors.size() == 8);
   CHECK(greys.size() == 8);
   CHECK(color_of(categorical(0), {}) == "#0072B2");
-  CHECK(color_of(categorical(8), {}) == "#7FB8D8");
-  CHECK(color_of(categorical(16), {}) == "#003959");
-  CHECK(color_of(categorical(24), {}) == color_of(categorical(0), {}));
+  CHECK(color_of(categorical(8), {}) == color_of(categorical(0), {}));
 
   std::set<std::string> without_color, styles;
   for (Index i = 0; i < 16; ++i) {
@@ -64,12 +62,12 @@ TEST_CASE("palette: eight colours, and styles that differ without colour") {
 TEST_CASE("palette: inks show through where they are said to, in grey too") {
   CHECK(color_of(ink::guide, {}) == "#60FFFFFF");
   CHECK(color_of(ink::strong_guide, in("grey")) == "#50FFFFFF");
-  CHECK(color_of(ink::mark, in("magma")) == "#D55E00");  // a heat map's colours change no other
+  CHECK(color_of(ink::mark, in("viridis")) == "#D55E00");  // a heat map's colours change no other
   CHECK(color_of(ink::mark, in("grey")) == "#000000");
 }
 
 TEST_CASE("palette: amounts become lighter by even steps in each of them") {
-  REQUIRE(palette_names() == std::vector<std::string>{"viridis", "cividis", "magma", "grey"});
+  REQUIRE(palette_names() == std::vector<std::string>{"viridis", "grey"});
   for (const std::string& name : palette_names()) {
     INFO(name);
     const auto colors = colors_in(sequential_palette(in(name)));
@@ -79,7 +77,6 @@ TEST_CASE("palette: amounts become lighter by even steps in each of them") {
     for (std::size_t i = 1; i < colors.size(); ++i)
       CHECK(lightness(colors[i]) - lightness(colors[i - 1]) == Approx(even).epsilon(0.3));
   }
-  CHECK_THROWS_AS(sequential_palette(in("jet")), FormatError);
 }
 
 TEST_CASE("palette: a colour for each step, none as light as paper") {

@@ -38,20 +38,7 @@ TEST_CASE("spectra: one panel for each model, its name as text and not in the sc
   CHECK((column_of(line, 0).back() == 64 && column_of(line, 1).back() == 10.0 / 65));
 }
 
-TEST_CASE("spectra: what does not fit together is refused") {
-  CHECK_THROWS_AS(spectra_figure({}), ShapeError);
-  LabelledSpectrum spectrum = falling("a");
-  spectrum.positions.mean.pop_back();
-  CHECK_THROWS_AS(spectra_figure({spectrum}), ShapeError);
-  spectrum = falling("a");
-  spectrum.positions.lower.pop_back();
-  CHECK_THROWS_AS(spectra_figure({spectrum}), ShapeError);
-  spectrum = falling("a");
-  spectrum.words.mean = {1.0};
-  CHECK_THROWS_AS(spectra_figure({spectrum}), ShapeError);
-  spectrum = falling("a");
-  spectrum.frequency.assign(65, 0.0);  // no frequency above zero
-  CHECK_THROWS_AS(spectra_figure({spectrum}), ShapeError);
+TEST_CASE("spectra: an unknown palette is refused") {
   CHECK_THROWS_AS(spectra_figure({falling("a")}, {.palette = "jet"}), FormatError);
 }
 

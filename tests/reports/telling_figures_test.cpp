@@ -58,13 +58,13 @@ TEST_CASE("clusters: under a causal mask no centroid is drawn at offsets that it
 TEST_CASE("figures: those that follow waves are drawn under a position term only if they are asked for by name") {
   Result result = sample::result();
   const auto is_drawn = [&](const std::vector<std::string>& only) {
-    return std::ranges::count(kinds_of(result, {.only = only}), "phase_spectrum", &FigureKind::name) == 1;
+    return std::ranges::count(drawable(result, {.only = only}).kinds, "phase_spectrum", &FigureKind::name) == 1;
   };
   CHECK(is_drawn({}));
   field_of(result, "phase_spectrum/query").attributes["position_term"] = std::string("left out");
   CHECK_FALSE(is_drawn({}));
   CHECK(is_drawn({"phase_spectrum"}));
-  CHECK_THAT(caption_of(kind_of_figure("phase_spectrum"), result, {}), ContainsSubstring("before the position term"));
+  CHECK_THAT(caption_of(kind_of_figure("phase_spectrum"), result), ContainsSubstring("before the position term"));
 }
 
 TEST_CASE("clusters: those without a preference are grey, others keep their colour") {
@@ -84,7 +84,6 @@ TEST_CASE("clusters: those without a preference are grey, others keep their colo
   CHECK(count_drawn(figure, "labels") > 0);  // the second code
   FigureOptions tiny;
   tiny.style.width = 2;
-  tiny.style.points = 8;
   CHECK(count_drawn(kind_of_figure("cluster_shares").draw(sample::result({.heads = 64}), tiny), "labels") == 0);
 }
 
@@ -102,9 +101,9 @@ TEST_CASE("clusters: a centroid that is largest at the end of the window has no 
 
 TEST_CASE("offsets beyond a panel are pointed to") {
   Result result = sample::result();
-  auto& predicted = values_of(result, "position_atlas/predicted_offset");
+  auto& predicted = values_of(result, "word_atlas/predicted_offset");
   predicted[0] = 40;
-  const std::string kernels = kind_of_figure("position_kernel").draw(result, {}).script();
+  const std::string kernels = kind_of_figure("word_profile").draw(result, {}).script();
   CHECK(count_of(kernels, "\"+40 →\"") == 1);
 }
 

@@ -58,18 +58,3 @@ TEST_CASE("written files: kinds of attention belong together if one command wrot
   put_result(folder / "self/results.h5", {{"attention", std::string("causal")}, {"command", std::string("a")}});
   CHECK(written_files(folder.path()).empty());
 }
-
-TEST_CASE("written files: spectra of several models") {
-  const TemporaryFolder folder;
-  put_text(folder / "spectra.svg");
-  put_result(folder / "0-other.h5");
-  CHECK(written_spectra(folder.path()).empty());
-  CHECK(written_spectra(folder / "none").empty());
-  const Attributes table = {{"source", std::string("position table")}};
-  put_result(folder / "0-bert.h5", table);
-  put_result(folder / "12-gpt-2.h5", table);
-  put_result(folder / "bert.h5", table);
-  put_text(folder / "1-text.h5");
-  CHECK(names(written_spectra(folder.path()), folder) ==
-        std::vector<std::string>{"0-bert.h5", "12-gpt-2.h5", "spectra.svg"});
-}

@@ -8,32 +8,14 @@ export async function unpacked(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// "exact": float32, all first bytes first, then all second ones.
-function exactNumbers(bytes) {
+// Numbers are float32, all first bytes first, then all second ones; texts are JSON.
+export function entriesOf(bytes, { text }) {
+  if (text) return JSON.parse(new TextDecoder().decode(bytes));
   const count = bytes.length / 4;
   const bits = new Uint32Array(count);
   for (let k = 0; k < 4; ++k)
     for (let i = 0; i < count; ++i) bits[i] |= bytes[k * count + i] << (8 * k);
   return new Float32Array(bits.buffer);
-}
-
-// "even": int16 in steps of the slice's scale; "root": bytes, squared.
-function scaledNumbers(bytes, { store, slice, scales }) {
-  const even = store === "even";
-  const numbers = new Float32Array(even ? bytes.length / 2 : bytes.length);
-  for (let i = 0; i < numbers.length; ++i) {
-    const scale = scales[Math.floor(i / slice)];
-    const step = even ? ((bytes[2 * i] | (bytes[2 * i + 1] << 8)) << 16) >> 16 : bytes[i];
-    if (even) numbers[i] = step === -32768 ? NaN : (scale * step) / 32767;
-    else numbers[i] = scale * (step / 255) ** 2;
-  }
-  return numbers;
-}
-
-// Numbers, or texts where those are stored.
-export function numbersOf(bytes, said) {
-  if (said.store === "text") return JSON.parse(new TextDecoder().decode(bytes));
-  return said.store === "exact" ? exactNumbers(bytes) : scaledNumbers(bytes, said);
 }
 
 export class Arrays {
@@ -57,7 +39,7 @@ export class Arrays {
   async numbers(name) {
     if (!this.unpacked.has(name)) {
       const said = this.said[name];
-      this.unpacked.set(name, unpacked(this.blockText(said.block)).then((bytes) => numbersOf(bytes, said)));
+      this.unpacked.set(name, unpacked(this.blockText(said.block)).then((bytes) => entriesOf(bytes, said)));
     }
     return this.unpacked.get(name);
   }

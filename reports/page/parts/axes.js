@@ -3,18 +3,12 @@
 import { shape } from "./elements.js";
 import { numberText } from "./format.js";
 
-const bends = {
-  linear: [(value) => value, (value) => value],
-  log: [Math.log10, (value) => 10 ** value],
-};
-
 // Where a number stands between two places; .invert gives the number at a place.
-export function scale([low, high], [from, to], kind = "linear") {
-  const [bend, unbend] = bends[kind];
-  const [first, span] = [bend(low), bend(high) - bend(low) || 1];
-  const place = (value) => from + ((bend(value) - first) / span) * (to - from);
-  place.invert = (at) => unbend(first + ((at - from) / (to - from)) * span);
-  return Object.assign(place, { domain: [low, high], range: [from, to], kind });
+export function scale([low, high], [from, to]) {
+  const span = high - low || 1;
+  const place = (value) => from + ((value - low) / span) * (to - from);
+  place.invert = (at) => low + ((at - from) / (to - from)) * span;
+  return Object.assign(place, { domain: [low, high], range: [from, to] });
 }
 
 // Round numbers between low and high, about so many.
@@ -33,14 +27,7 @@ export function ticks(low, high, count) {
 // The numbers to write at an axis, about so many pixels apart.
 export function ticksOf(axis, apart) {
   const [low, high] = axis.domain;
-  const count = Math.abs(axis.range[1] - axis.range[0]) / apart;
-  if (axis.kind === "linear") return ticks(low, high, count);
-  const within = (tick) => tick >= low && tick <= high;
-  const isFree = (tick, kept) => kept.every((other) => Math.abs(axis(tick) - axis(other)) >= 0.6 * apart);
-  const powers = [-4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6].map((power) => 10 ** power);
-  const kept = [];
-  for (const tick of powers.filter(within)) if (isFree(tick, kept)) kept.push(tick);
-  return kept.length > 1 ? kept : [low, high];
+  return ticks(low, high, Math.abs(axis.range[1] - axis.range[0]) / apart);
 }
 
 // Draws both axes: numbers below and at the left, titles at their ends.

@@ -1,20 +1,13 @@
-// Colours of numbers and words. Amounts go from the paper to the darkest blue (in the dark: the lightest);
+// Colours of numbers and words. Amounts go from the paper to the darkest blue;
 // signed numbers go two ways, blue below zero and orange above; words have the colours of Okabe and Ito.
 
 import { shape } from "./elements.js";
 import { numberText } from "./format.js";
 
 const ramps = {
-  light: {
-    amount: ["#f6f5f1", "#d4e2ec", "#9cc4dd", "#5a9dc8", "#1f74ac", "#084d82", "#06294f"],
-    below: ["#f6f5f1", "#cfe0ec", "#8fbbd9", "#3f87b9", "#0b5389"],
-    above: ["#f6f5f1", "#f6dcc8", "#eeb488", "#d9803e", "#a34f0c"],
-  },
-  dark: {
-    amount: ["#20252a", "#1f3d52", "#1f5f86", "#2c86b8", "#5eb0dc", "#a3d6f0", "#eaf7ff"],
-    below: ["#20252a", "#24435a", "#2d6d98", "#55a3d4", "#a9d8f5"],
-    above: ["#20252a", "#513722", "#8f5726", "#d18541", "#ffc791"],
-  },
+  amount: ["#f6f5f1", "#d4e2ec", "#9cc4dd", "#5a9dc8", "#1f74ac", "#084d82", "#06294f"],
+  below: ["#f6f5f1", "#cfe0ec", "#8fbbd9", "#3f87b9", "#0b5389"],
+  above: ["#f6f5f1", "#f6dcc8", "#eeb488", "#d9803e", "#a34f0c"],
 };
 const wordColors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#9a8c2f", "#7a5c99"];
 
@@ -23,10 +16,6 @@ const nothing = new Set(["other", "flat", "nothing", "weak", "chance", "none", "
   "no preferred offset", "undefined", "unknown", "ordinary"]);
 export function wordColor(meanings, value) {
   return nothing.has(meanings[value]) ? "#8b9096" : wordColors[value % wordColors.length];
-}
-
-export function isDark() {
-  return typeof matchMedia === "function" && matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
 function rgb(hex) {
@@ -43,13 +32,11 @@ function rampColors(ramp) {
   });
 }
 
-const made = new Map();
+const shades = Object.fromEntries(Object.entries(ramps).map(([name, ramp]) => [name, rampColors(ramp)]));
 
 // The colour of a share of the largest, 0 to 1.
-export function amountColor(share, name = "amount", dark = isDark()) {
-  const key = `${dark ? "dark" : "light"} ${name}`;
-  if (!made.has(key)) made.set(key, rampColors(ramps[dark ? "dark" : "light"][name]));
-  return made.get(key)[Math.round(255 * Math.max(0, Math.min(1, share)))];
+export function amountColor(share, name = "amount") {
+  return shades[name][Math.round(255 * Math.max(0, Math.min(1, share)))];
 }
 
 export function css(color) {
@@ -62,7 +49,7 @@ export function weightShare(weight, top) {
 }
 
 // How a measure is coloured: { kind, high, share(value) from -1 to 1, color(value) -> css text or null }.
-export function measureColors(measure, dark = isDark()) {
+export function measureColors(measure) {
   const { kind, values, meanings } = measure;
   const wordOf = (value) => (value === null ? null : wordColor(meanings, value));
   if (kind === "flag") return { kind, color: wordOf };
@@ -75,7 +62,7 @@ export function measureColors(measure, dark = isDark()) {
   const share = (value) => (signed ? Math.sign(value) * size(Math.abs(value)) : size(Math.max(0, value)));
   const ramp = (value) => (!signed ? "amount" : value < 0 ? "below" : "above");
   const color = (value) => (value === null ? null
-    : css(amountColor(Math.abs(share(value)), ramp(value), dark)));
+    : css(amountColor(Math.abs(share(value)), ramp(value))));
   return { kind: signed ? "signed" : "amount", high: reach, share, color };
 }
 

@@ -1,7 +1,7 @@
 // What all of a head's attention is made of: its bits in four parts, and what explains two of them.
 
-import { element, scrolled, textBar, words } from "./elements.js";
-import { numberText, percentText } from "./format.js";
+import { scrolled, shareCell, textTable, words } from "./elements.js";
+import { numberText } from "./format.js";
 
 const partMeanings = {
   sink: "which special key, or text at all",
@@ -37,14 +37,12 @@ export const compositionView = {
   async show({ page, place, name }) {
     const bits = page.measures.value("bits", place);
     if (bits === null) return [words("Its attention is undefined: no query sees enough text.")];
-    const header = ["", "bits", "interval", "of all"].map((text) => element("th", { scope: "col" }, text));
-    const rows = compositionRows(page, place).map((one) => element("tr", {},
-      element("th", { scope: "row" }, one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)),
-      element("td", {}, numberText(one.value, 2)), element("td", {}, intervalText(one)),
-      element("td", {}, textBar(one.value / bits, one.of ? "before" : "after"),
-        percentText(one.value / bits))));
-    const table = element("table", { class: "shares" }, element("thead", {}, element("tr", {}, ...header)),
-      element("tbody", {}, ...rows));
+    const rows = compositionRows(page, place);
+    const column = (header, cell) => ({ header, cells: rows.map(cell) });
+    const table = textTable([
+      column("", (one) => [one.of ? `${one.of}: ${one.name}` : one.name, words(one.says)]),
+      column("bits", (one) => numberText(one.value, 2)), column("interval", intervalText),
+      column("of all", (one) => shareCell(one.value / bits, one.of ? "before" : "after"))], "shares");
     return [scrolled(`Parts of ${name}`, table)];
   },
 };

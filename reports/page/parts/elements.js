@@ -1,5 +1,7 @@
 // Elements of the page and of drawings; every text stays text.
 
+import { percentText } from "./format.js";
+
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -26,32 +28,21 @@ export function setShape(made, attributes) {
   }
 }
 
-// A table of texts: columns are { header, cells, right }.
-export function textTable(columns, caption) {
+// A table: columns are { header, cells, right }; a cell is a text, or a list of texts and elements.
+export function textTable(columns, kind = "") {
   const side = (column) => (column.right ? "right" : "");
   const header = columns.map((column) => element("th", { scope: "col", class: side(column) }, column.header));
   const rows = (columns[0]?.cells ?? []).map((_, i) => element("tr", {}, ...columns.map((column, k) => {
-    const cell = element(k === 0 ? "th" : "td", { class: side(column) }, String(column.cells[i]));
+    const cell = element(k === 0 ? "th" : "td", { class: side(column) }, ...[column.cells[i]].flat());
     if (k === 0) cell.scope = "row";
     return cell;
   })));
-  return element("table", {}, caption ? element("caption", { class: "spoken" }, caption) : null,
-    element("thead", {}, element("tr", {}, ...header)), element("tbody", {}, ...rows));
+  return element("table", { class: kind }, element("thead", {}, element("tr", {}, ...header)),
+    element("tbody", {}, ...rows));
 }
 
 export function scrolled(label, content) {
   return element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": label }, content);
-}
-
-// Tables that are made when they are opened.
-// @param tablesOf  gives lists of columns
-export function numbersBelow(tablesOf) {
-  const details = element("details", { class: "numbers" }, element("summary", {}, "Numbers"));
-  details.addEventListener("toggle", () => {
-    if (!details.open || details.children.length > 1) return;
-    details.append(...tablesOf().map((columns) => scrolled("Numbers of this view", textTable(columns))));
-  });
-  return details;
 }
 
 // A choice of one: options are [value, text].
@@ -60,12 +51,6 @@ export function choice(label, options, value, chosen) {
   const select = element("select", {}, ...made);
   select.addEventListener("change", () => chosen(select.value));
   return element("label", {}, label, select);
-}
-
-export function check(label, checked, chosen) {
-  const box = element("input", { type: "checkbox", checked });
-  box.addEventListener("change", () => chosen(box.checked));
-  return element("label", {}, box, label);
 }
 
 export function button(text, label, pressed) {
@@ -81,4 +66,9 @@ export function textBar(share, kind) {
   const filled = element("span", { class: kind });
   filled.style.width = `${Math.round(100 * Math.max(0, Math.min(1, share || 0)))}%`;
   return element("span", { class: "track", "aria-hidden": "true" }, filled);
+}
+
+// A share as the content of a cell.
+export function shareCell(share, kind) {
+  return [textBar(share, kind), percentText(share)];
 }

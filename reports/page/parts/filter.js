@@ -1,29 +1,6 @@
-// The filter of heads: "offset=-1 weight>0.1" are conditions, other words stand somewhere in the row.
+// The filter of heads: every word stands somewhere in the row.
 
 const plainText = (text) => String(text).toLowerCase().replaceAll("\u2212", "-").replaceAll("_", " ");
-
-// Terms of a filter: { name, sign, value } or { word }.
-export function filterTerms(text) {
-  return text.trim().split(/\s+/).filter(Boolean).map((term) => {
-    const found = /^([^=<>!]+)(!=|>=|<=|=|>|<)(.*)$/.exec(term);
-    return found ? { name: found[1].toLowerCase(), sign: found[2], value: found[3] } : { word: term };
-  });
-}
-
-// Numbers are compared at the digits that were typed, words by their beginning.
-function meets(found, sign, asked) {
-  const text = plainText(asked);
-  const number = Number(text);
-  if (typeof found === "number" && text.trim() !== "" && Number.isFinite(number)) {
-    const digits = (/\.(\d*)/.exec(text) ?? ["", ""])[1].length;
-    const same = Math.abs(found - number) < (digits ? 0.5 * 10 ** -digits : 1e-9);
-    if (sign.startsWith(">")) return found > number || (same && sign === ">=");
-    if (sign.startsWith("<")) return found < number || (same && sign === "<=");
-    return same === (sign === "=");
-  }
-  const begins = plainText(found).startsWith(text);
-  return sign === "=" ? begins : sign === "!=" ? !begins : false;
-}
 
 // Whether a number stands in a cell by itself, or a word anywhere in it.
 function stands(cell, word) {
@@ -31,29 +8,9 @@ function stands(cell, word) {
   return cell === word || cell.split(/[\s()]+/).includes(word);
 }
 
-// @param valueOf  (name) -> number, word, null where undefined; undefined if there is no such name
-// @param cells    texts of the head's row
-export function passes(terms, valueOf, cells) {
-  return terms.every((term) => {
-    if (term.word) return cells.some((cell) => stands(plainText(cell), plainText(term.word)));
-    const found = valueOf(term.name);
-    if (term.value === "" || found === undefined) return true;
-    return found === null ? term.sign === "!=" : meets(found, term.sign, term.value);
-  });
-}
-
-// What may follow what is typed: names, and values of names that have few.
-// @param names    of all measures that can be asked for
-// @param wordsOf  (name) -> list of words, empty for numbers
-export function completions(text, names, wordsOf) {
-  const [, before, last] = /^(.*?)(\S*)$/s.exec(text);
-  const found = /^([^=<>!]+)(!=|=)(.*)$/.exec(last);
-  const begins = (word, typed) => word.toLowerCase().startsWith(typed.toLowerCase());
-  if (found) {
-    const words = wordsOf(found[1]).map((word) => word.replaceAll(" ", "_"))
-      .filter((word) => begins(word, found[3]));
-    return words.map((word) => `${before}${found[1]}${found[2]}${word} `);
-  }
-  return names.filter((name) => begins(name, last))
-    .map((name) => `${before}${name}${wordsOf(name).length ? "=" : ">"}`);
+// @param text   words; "_" stands for a space
+// @param cells  texts of the head's row
+export function passes(text, cells) {
+  return text.trim().split(/\s+/).filter(Boolean)
+    .every((word) => cells.some((cell) => stands(plainText(cell), plainText(word))));
 }

@@ -10,7 +10,7 @@ const near = 16; // offsets to each side
 const [left, top] = [28, 18];
 
 // Arrays that give profiles, the best first.
-export const profileArrays = ["head_account/measured_profile", "offset_trace/mean_weight",
+const profileArrays = ["head_account/measured_profile", "offset_trace/mean_weight",
   "word_atlas/profile", "comparison/second_profile", "position_atlas/kernel", "rotary_wave/kernel"];
 
 // Nearby offsets, and profiles over them by head, each scaled to its largest; null without arrays.

@@ -32,7 +32,7 @@ export class HeadSection {
     const said = words(typeof view.words === "function" ? view.words(this.page, this.arrays) : view.words);
     const properties = { class: "view", id: `view-${view.id}`, "aria-labelledby": id };
     const section = element("section", properties, header, said, body);
-    this.frames.push({ view, body, link, section, mark: null, turn: 0, name: "" });
+    this.frames.push({ view, body, link, section, mark: null, turn: 0 });
     this.box.append(section);
   }
 
@@ -44,18 +44,11 @@ export class HeadSection {
     return heads[named.get(result.table[0]?.cells[0]) ?? 0];
   }
 
-  // What is wrong with the head or the view that the address asks for; "": nothing.
+  // What is wrong with the head that the address asks for; "": nothing.
   complaint() {
-    const { head, view, wrong } = this.store.state;
-    const { name } = this.current();
-    const ids = this.frames.map((frame) => frame.view.id);
-    if (wrong || (head && this.page.placeOf(head) < 0)) {
-      const none = wrong ? `\u201c${wrong}\u201d is no head`
-        : `There is no ${headName(head.layer, head.head)}`;
-      return `${none}: heads are ${headSpan(this.page)}. Shown is ${name}.`;
-    }
-    if (!view || ids.includes(view)) return "";
-    return `There is no view \u201c${view}\u201d of ${name}: its views are ${ids.join(", ")}.`;
+    const { head } = this.store.state;
+    return head && this.page.placeOf(head) < 0
+      ? `There is no ${headName(head.layer, head.head)}: heads are ${headSpan(this.page)}.` : "";
   }
 
   // Draws the views of the head for which `isWanted` holds.
@@ -73,22 +66,13 @@ export class HeadSection {
     const context = { page, arrays, store, name, place, at: { layer, head }, width: this.box.clientWidth };
     for (const frame of this.frames) frame.link.href = `#/${name}/${frame.view.id}`;
     const wanted = this.frames.filter(isWanted);
-    const turns = wanted.map((frame) => this.announce(frame, name));
+    const turns = wanted.map((frame) => ++frame.turn);
     for (const [i, frame] of wanted.entries()) {
       const parts = await frame.view.show({ ...context, width: frame.body.clientWidth || context.width });
       if (turns[i] !== frame.turn) continue;
       frame.mark = drawParts(frame.body, parts, context);
-      frame.section.ariaBusy = null;
     }
     this.box.dataset.head = name;
-  }
-
-  // Says that a view will be drawn; returns the number of the drawing, of which the last counts.
-  announce(frame, name) {
-    frame.name = name;
-    frame.section.ariaBusy = "true";
-    if (!frame.body.childElementCount) frame.body.append(words("Drawing \u2026"));
-    return ++frame.turn;
   }
 
   // @param changed  parts of the address that changed while the head stayed; null: everything is drawn again
@@ -102,7 +86,7 @@ export class HeadSection {
     if (why) return `${why}.`;
     const { measures } = this.page;
     const changed = measures.word("comparison/changed:", place);
-    if (changed) return this.comparedSentence(name, place, changed === "yes");
+    if (changed) return `${name} ${changed === "yes" ? "changed" : "did not change"} beyond an interval.`;
     const [offset, weight] = ["offset", "weight"].map((one) => measures.value(one, place));
     const where = offset === 0 ? "itself" : `offset ${offsetText(offset)}`;
     if (offset !== null) return `${name} looks at ${where}, with a mean weight of ${numberText(weight)}.`;
@@ -110,30 +94,12 @@ export class HeadSection {
     return status ? `${name} has no preferred offset (${status}).` : "";
   }
 
-  // What became of a head from the first result to the second, in the words of the table.
-  comparedSentence(name, place, changed) {
-    const { measures, result } = this.page;
-    const row = result.table[0]?.cells.indexOf(name) ?? -1;
-    const cell = (header) => (result.table.find((column) => column.header === header)?.cells[row] ?? "")
-      .replace(/ \*$/, "").replace("->", "\u2192").replaceAll("-", "\u2212");
-    const there = cell("offset").includes("\u2192") ? "at the first" : "there";
-    const kept = cell("weight at first") && `, mean weight ${there} ${cell("weight at first")}`;
-    const offset = cell("offset") && `: it looks at offset ${cell("offset")}${kept}`;
-    const at = measures.value("comparison/profile_offset:", place);
-    const weight = cell("profile") && `: mean weight ${cell("profile")}`;
-    const most = at === null ? ""
-      : ` Its profile changed most, in standard errors, at offset ${offsetText(at)}${weight}.`;
-    return `${name} ${changed ? "changed" : "did not change"} beyond an interval${offset}.${most}`;
-  }
-
   // Numbers beside the sentence, as far as the result has them.
   facts(place) {
-    const { measures, result } = this.page;
+    const { measures } = this.page;
     const isKnown = (name) => measures.value(name, place) !== null;
-    const known = ["weight", "distance", "entropy"].filter(isKnown);
     const text = (name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`;
-    const kind = result.kinds[place];
-    return [...known.map(text), ...(kind ? [kind] : [])];
+    return ["weight", "entropy", "kind"].filter(isKnown).map(text);
   }
 
   // Goes to the next head in the order of the table, round at its ends.
@@ -146,14 +112,11 @@ export class HeadSection {
   }
 
   drawNav(place) {
-    const { offset } = this.store.state;
     const parts = [button("\u2190 previous", "previous head (key p)", () => this.step(-1)),
       button("next \u2192", "next head (key n)", () => this.step(1))];
     const rank = this.order.indexOf(place);
     if (rank >= 0)
       parts.push(element("span", {}, `${rank + 1} of ${this.order.length} in the table's order`));
-    const clear = `offset ${offsetText(Number(offset))} stays marked: clear`;
-    if (offset !== "") parts.push(button(clear, clear, () => this.store.change({ offset: "" })));
     const focused = this.nav.contains(document.activeElement)
       && document.activeElement.getAttribute("aria-label");
     this.nav.replaceChildren(...parts);

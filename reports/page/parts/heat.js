@@ -1,22 +1,20 @@
 // Matrices as pictures with axes: one pixel a cell, enlarged by the browser without smoothing.
 
 import { axes } from "./axes.js";
-import { amountColor, isDark, rampBar, weightShare } from "./colors.js";
+import { amountColor, rampBar, weightShare } from "./colors.js";
 import { element, setShape, shape } from "./elements.js";
-import { numberText } from "./format.js";
 import { pointing } from "./pointing.js";
 
 function paintCells(canvas, { rows, columns, value, top }) {
   Object.assign(canvas, { width: columns, height: rows });
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
-  const dark = isDark();
   for (let i = 0; i < rows; ++i)
     for (let k = 0; k < columns; ++k) {
       const share = weightShare(value(i, k), top);
       if (!Number.isFinite(share)) continue;
       const at = 4 * (i * columns + k);
-      image.data.set(amountColor(share, "amount", dark), at);
+      image.data.set(amountColor(share), at);
       image.data[at + 3] = 255;
     }
   context.putImageData(image, 0, 0);
@@ -28,8 +26,8 @@ function paintCells(canvas, { rows, columns, value, top }) {
 //                and rows that are written below and at the left, columnText(column), rowText(row),
 //                xText(column): shorter, words(row, column) -> lines, marks(row, column), ridge(offset, x,
 //                y): path of a marked offset, decorate(svg, x, y): draws more; x and y give where a column or
-//                row begins, keys: what other keys do; plot.drawn is set to what is returned }
-// @returns { here() -> [row, column] that was pointed at last or null, mark, columns }
+//                row begins }
+// @returns a function that shows the marked offset
 export function heatPlot(box, plot, store) {
   const { rows, columns, left = 52, head = 20, right = 14, columnText, rowText, xText = columnText } = plot;
   const room = Math.max(220, box.clientWidth) - left - right;
@@ -61,14 +59,13 @@ export function heatPlot(box, plot, store) {
       Math.floor(((py - head) / height) * rows)];
     return row >= 0 && column >= 0 && row < rows && column < columns ? row * columns + column : null;
   };
-  const pointed = pointing(box, svg, {
+  pointing(box, svg, {
     count: rows * columns,
     columns,
     at: placeAt,
     where: (i) => [x((i % columns) + 1), y(Math.floor(i / columns))],
     words: (i) => plot.words(...split(i)),
     marks: (i) => plot.marks?.(...split(i)) ?? {},
-    keys: plot.keys,
     show: (i) => {
       if (i === null) return setShape(frame, { visibility: "hidden" });
       const [row, column] = split(i);
@@ -76,15 +73,9 @@ export function heatPlot(box, plot, store) {
     },
   }, store);
   const mark = () => {
-    const offset = store.offset();
+    const { offset } = store.marked;
     setShape(ridge, { d: offset === null ? null : plot.ridge?.(offset, x, y) ?? null });
   };
   mark();
-  const numbers = (k) => Array.from({ length: rows }, (_, i) => numberText(plot.value(i, k), 4));
-  const first = () => ({ header: yTitle, cells: Array.from({ length: rows }, (_, i) => rowText(i)) });
-  const rest = () => Array.from({ length: columns },
-    (_, k) => ({ header: columnText(k), right: true, cells: numbers(k) }));
-  const here = () => (pointed.here() === null ? null : split(pointed.here()));
-  plot.drawn = { here, mark, columns: () => [first(), ...rest()] };
-  return plot.drawn;
+  return mark;
 }

@@ -3,7 +3,7 @@
 import { axes, scale, ticksOf } from "./axes.js";
 import { element, setShape, shape } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
-import { keepOffset, pointing } from "./pointing.js";
+import { pointing } from "./pointing.js";
 
 const lineStyles = [
   { color: "var(--line-1)", dash: null },
@@ -35,33 +35,33 @@ export function offsetLines(offsets, plot) {
     xTitle: "offset (key \u2212 query, tokens)",
     xText: offsetText,
     marks: (i) => ({ offset: offsets[i] }),
-    placeOf: (store) => place.get(store.offset()) ?? null,
+    placeOf: (store) => place.get(store.marked.offset) ?? null,
     ...plot,
   };
 }
 
 // @param plot { title, x: numbers, series: [{ name, values }], xName, xTitle, xText(value), placeText(value):
 //              in words,
-//                yTitle, height, log, marks(i), placeOf(store) -> index or null }
+//                yTitle, height, marks(i), placeOf(store) -> index or null }
 export function linePlot(box, plot, store) {
   const { series, xText = numberText, height = 230 } = plot;
   const width = Math.max(220, box.clientWidth);
   const [left, right, top, bottom] = [52, width - 14, 20, height - 38];
-  const isDrawn = (value) => Number.isFinite(value) && (!plot.log || value > 0);
-  const known = series.flatMap((one) => Array.from(one.values).filter(isDrawn));
+  const known = series.flatMap((one) => Array.from(one.values).filter(Number.isFinite));
   const high = known.length ? Math.max(...known) : 1;
-  let low = Math.min(plot.log ? high : 0, ...known);
-  if (low === high) low = plot.log ? high / 10 : high - 1;
+  const lowest = Math.min(0, ...known);
+  const low = lowest === high ? high - 1 : lowest;
   const x = scale([plot.x[0], plot.x[plot.x.length - 1]], [left, right]);
-  const y = scale([low, high], [bottom, top], plot.log ? "log" : "linear");
+  const y = scale([low, high], [bottom, top]);
   const svg = shape("svg", { width, height, role: "img", "aria-label": plot.title });
   const xTicks = ticksOf(x, 64).filter(Number.isInteger);
   axes(svg, { x, y, xText, xTicks, xTitle: plot.xTitle, yTitle: plot.yTitle, lines: true });
   series.forEach(({ values }, i) => {
     let path = "";
     values.forEach((value, k) => {
-      const begins = k === 0 || !isDrawn(values[k - 1]);
-      if (isDrawn(value)) path += `${begins ? "M" : "L"}${x(plot.x[k]).toFixed(1)} ${y(value).toFixed(1)}`;
+      const begins = k === 0 || !Number.isFinite(values[k - 1]);
+      if (!Number.isFinite(value)) return;
+      path += `${begins ? "M" : "L"}${x(plot.x[k]).toFixed(1)} ${y(value).toFixed(1)}`;
     });
     const { color, dash } = lineStyles[i % lineStyles.length];
     svg.append(shape("path",
@@ -77,7 +77,7 @@ export function linePlot(box, plot, store) {
     const cx = x(plot.x[i]);
     setShape(line, { x1: cx, x2: cx });
     series.forEach(({ values }, k) => {
-      const there = isDrawn(values[i]);
+      const there = Number.isFinite(values[i]);
       setShape(dots[k], there ? { visibility: null, cx, cy: y(values[i]) } : { visibility: "hidden" });
     });
   };
@@ -92,15 +92,10 @@ export function linePlot(box, plot, store) {
     words: (i) => [`${plot.xName} ${xText(plot.x[i])}`, ...said(i)],
     marks: plot.marks,
     show: plot.marks ? null : show,
-    click: plot.marks && ((i) => keepOffset(store, plot.marks(i).offset)),
   }, store);
   const mark = () => show(plot.placeOf ? plot.placeOf(store) : null);
   mark();
-  const column = ({ name, values }) => ({ header: name, right: true,
-    cells: Array.from(values, (value) => numberText(value, 5)) });
-  const columns = () => [{ header: plot.xName, right: true, cells: plot.x.map(xText) },
-    ...series.map(column)];
-  return { mark, columns };
+  return mark;
 }
 
 function nearestPlace(values, at) {

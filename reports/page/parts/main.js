@@ -3,17 +3,13 @@
 import { Arrays } from "./arrays.js";
 import { element, scrolled, textTable, words } from "./elements.js";
 import { headName } from "./format.js";
-import { profileArrays, smallProfiles } from "./grid.js";
+import { smallProfiles } from "./grid.js";
 import { HeadSection } from "./head.js";
-import { changeMeasure, distanceMeasure, Measures } from "./measures.js";
+import { Measures } from "./measures.js";
 import { Overview } from "./overview.js";
 import { Store } from "./store.js";
 
 const part = (id) => document.getElementById(id);
-const tooOld =
-  "This browser cannot unpack the page's arrays (it has no DecompressionStream), so it shows no views of "
-  + "single heads. Browsers of 2023 and later can: Chromium 80, Firefox 113, Safari 16.4.";
-
 function trouble(text) {
   part("trouble").textContent = text;
   part("trouble").hidden = false;
@@ -46,36 +42,10 @@ function drawRun(box, { result }) {
   if (left) box.append(words(`To stay below 10 MB the page leaves out ${left}.`));
 }
 
-// Profiles of the overview, and the measure that the page computes from them.
-async function readProfiles(page, arrays) {
-  const [name] = profileArrays;
-  if (arrays.has(name)) {
-    const offsets = arrays.said[name].axes.at(-1).values;
-    const numbers = await arrays.numbers(name);
-    if (numbers.length === page.heads.length * offsets.length)
-      page.measures.add(distanceMeasure(numbers, offsets));
-  }
-  const compared = ["comparison/first_profile", "comparison/second_profile"];
-  if (compared.every((one) => arrays.has(one))) {
-    const [first, second] = await Promise.all(compared.map((one) => arrays.numbers(one)));
-    page.measures.add(changeMeasure(first, second, arrays.said[compared[0]].axes.at(-1).values));
-  }
-  return smallProfiles({ arrays, page });
-}
-
-// Shows one view alone if the address asks for that.
-function embedOnly({ embed, head, view }) {
-  document.body.classList.toggle("embedded", embed);
-  document.body.dataset.embed = head ? view || "head" : "overview";
-  for (const section of document.querySelectorAll(".view"))
-    section.classList.toggle("alone", section.id === `view-${view}`);
-}
-
 const failed = (error) => trouble(`A part of the page cannot be drawn: ${error.message}`);
 
-// Calls `draw` when the width of the page or the colours of the system change.
+// Calls `draw` when the width of the page changes.
 function drawAnew(draw) {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   let [width, later] = [document.body.clientWidth, 0];
   addEventListener("resize", () => {
     if (document.body.clientWidth === width) return;
@@ -89,10 +59,9 @@ function followAddress(store) {
   for (const event of ["popstate", "hashchange"]) addEventListener(event, () => store.follow(location.hash));
 }
 
-// Draws again what the address, the width or the colours of the system change.
+// Draws again what the address or the width changes.
 function keepUp(page, store, overview, section) {
   const drawAll = () => {
-    embedOnly(store.state);
     overview.draw();
     section.order = overview.order;
     return section.redraw(null).catch(failed);
@@ -100,7 +69,6 @@ function keepUp(page, store, overview, section) {
   store.listen((state, before) => {
     const changed = Object.keys(state).filter((key) => key !== "head" && state[key] !== before[key]);
     const other = JSON.stringify(state.head) !== JSON.stringify(before.head);
-    embedOnly(state);
     if (changed.includes("color")) overview.draw();
     else if (changed.some((key) => ["sort", "filter"].includes(key))) overview.drawRows();
     else overview.frame();
@@ -132,22 +100,17 @@ async function start() {
   const put = (address, step) => history[step ? "pushState" : "replaceState"](null, "", address);
   const store = new Store(location.hash, put);
   const arrays = new Arrays(page.result.arrays, (block) => part(`block-${block}`).textContent);
-  const isOld = typeof DecompressionStream === "undefined";
   if (!page.heads.length) {
     for (const id of ["overview", "head", "heads"]) part(id).hidden = true;
     return markDrawn();
   }
   const overview = new Overview(page, store);
-  if (isOld) {
-    part("head").hidden = true;
-    overview.draw();
-    return trouble(tooOld);
-  }
-  overview.grid.small = await readProfiles(page, arrays);
+  overview.grid.small = await smallProfiles({ arrays, page });
   const section = new HeadSection(page, arrays, store);
   await keepUp(page, store, overview, section);
-  if (store.state.head && !store.state.embed) section.arrive();
+  if (store.state.head) section.arrive();
   markDrawn();
 }
 
-start().catch((error) => trouble(`This page cannot be drawn: ${error.message}`));
+start().catch(({ message }) =>
+  trouble(`This page cannot be drawn: ${message}. Browsers of 2023 and later draw it.`));

@@ -2,8 +2,7 @@
 
 // @returns null if the page has no map of the head
 export async function mapOf({ arrays, name, page: { result: { tokens } } }) {
-  const names = ["weight", "largest", "mean"];
-  const [weight, largest, mean] = await arrays.slices("attention_map", names, { map_head: name });
+  const [weight, largest] = await arrays.slices("attention_map", ["weight", "largest"], { map_head: name });
   if (!weight) return null;
   const window = {};
   const whole = {};
@@ -26,7 +25,6 @@ export async function mapOf({ arrays, name, page: { result: { tokens } } }) {
     rows: rows.length,
     columns: columns.length,
     largest: largest.values,
-    mean: mean?.values,
   };
   const document = arrays.said["attention_map/weight"].notes.document ?? "";
   const { values: weights, axes } = weight;
@@ -37,32 +35,17 @@ function tileSize(first) {
   return first.length > 1 ? first[1] - first[0] : Infinity;
 }
 
-function isInside(inner, outer) {
-  const isWithin = (side) => inner[side][0] >= outer[side][0] && inner[side][1] <= outer[side][1];
-  return ["query", "key"].every(isWithin);
-}
-
-// The cells of a region, `step` tokens along a side: exact if the window holds all of it, else tiles.
-export function cellsOf(map, region) {
-  if (isInside(region, map.window) || !map.tile) {
-    const [q0, k0] = ["query", "key"].map((side) => Math.max(region[side][0], map.window[side][0]));
-    const rows = Math.min(region.query[1], map.window.query[1]) - q0;
-    const columns = Math.min(region.key[1], map.window.key[1]) - k0;
-    const start = (q0 - map.window.query[0]) * map.columns + k0 - map.window.key[0];
-    const at = (row, column) => map.weights[start + row * map.columns + column];
-    return { exact: true, rows, columns, step: { query: 1, key: 1 }, first: { query: q0, key: k0 }, at };
+// The cells to draw: the weights of the window, or the tiles of the whole document.
+export function cellsOf(map, wholeDocument) {
+  const { window, tile, columns } = map;
+  if (!wholeDocument || !tile) {
+    const at = (row, column) => map.weights[row * columns + column];
+    return { exact: true, rows: window.query[1] - window.query[0], columns, step: { query: 1, key: 1 },
+      first: { query: window.query[0], key: window.key[0] }, at };
   }
-  const { tile, whole } = map;
-  const step = { query: Math.min(tile.query, whole.query[1]), key: Math.min(tile.key, whole.key[1]) };
-  const first = { row: Math.floor(region.query[0] / step.query),
-    column: Math.floor(region.key[0] / step.key) };
-  const rows = Math.min(Math.ceil(region.query[1] / step.query), tile.rows) - first.row;
-  const columns = Math.min(Math.ceil(region.key[1] / step.key), tile.columns) - first.column;
-  const place = (row, column) => (first.row + row) * tile.columns + first.column + column;
-  const at = (row, column) => tile.largest[place(row, column)];
-  const mean = (row, column) => tile.mean?.[place(row, column)];
-  return { exact: false, rows, columns, step,
-    first: { query: first.row * step.query, key: first.column * step.key }, at, mean };
+  const step = { query: Math.min(tile.query, map.whole.query[1]), key: Math.min(tile.key, map.whole.key[1]) };
+  return { exact: false, rows: tile.rows, columns: tile.columns, step, first: { query: 0, key: 0 },
+    at: (row, column) => tile.largest[row * tile.columns + column] };
 }
 
 const isPlain = (map, side, position) => position > 0 && map.special[side][position] !== 1;
@@ -82,21 +65,6 @@ export function colorTop(map, cells) {
     for (let k = 0; k < cells.columns; ++k) if (columns[k]) top = Math.max(top, cells.at(i, k));
   }
   return top || 1;
-}
-
-// A region around a place, by a factor smaller or larger, within the document.
-export function zoomed(region, whole, factor, at) {
-  const next = {};
-  for (const side of ["query", "key"]) {
-    const [low, high] = region[side];
-    const all = whole[side][1];
-    const size = Math.min(all, Math.max(4, Math.round((high - low) * factor)));
-    const center = at ? at[side] : (low + high) / 2;
-    const share = (center - low) / (high - low);
-    const from = Math.max(0, Math.min(all - size, Math.round(center - share * size)));
-    next[side] = [from, from + size];
-  }
-  return next;
 }
 
 export function shortToken(text) {

@@ -1,10 +1,9 @@
 // The attention map: queries down, keys across; each weight in its window, tiles over the whole document.
 
-import { parseRegion, regionText } from "./address.js";
 import { ticks } from "./axes.js";
 import { button, element, shape, words } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
-import { cellsOf, colorTop, mapOf, shortToken, zoomed } from "./map_data.js";
+import { cellsOf, colorTop, mapOf, shortToken } from "./map_data.js";
 
 function placesText(tokens, first, step, end) {
   if (step === 1) return `${first} \u201c${tokens[first] ?? ""}\u201d`;
@@ -20,18 +19,12 @@ export function cellWords(map, cells, row, column) {
   const to = `key ${placesText(map.texts.key, key, step.key, map.whole.key[1])}`;
   if (cells.exact)
     return [`weight ${numberText(cells.at(row, column), 4)}`, from, to, `offset ${offsetText(key - query)}`];
-  const [largest, mean] = [cells.at, cells.mean].map((weight) => numberText(weight(row, column), 2));
-  return [`largest weight about ${largest}`, `mean about ${mean}, in ${step.query} \u00d7 ${step.key} tokens`,
-    from, to];
+  const largest = numberText(cells.at(row, column), 2);
+  return [`largest weight ${largest}, in ${step.query} \u00d7 ${step.key} tokens`, from, to];
 }
 
-// What is drawn of the map: the region that the address asks for, its cells, and how large they are.
-function mapLayout(map, at, width) {
-  const asked = parseRegion(at) ?? map.window;
-  const clip = (side) => [Math.min(asked[side][0], map.whole[side][1] - 1),
-    Math.min(asked[side][1], map.whole[side][1])];
-  const region = { query: clip("query"), key: clip("key") };
-  const cells = cellsOf(map, region);
+// The cells that are drawn, and how large they are.
+function mapLayout(map, cells, width) {
   const room = Math.max(240, Math.min(720, width));
   const token = (side, i) => shortToken(map.texts[side][cells.first[side] + i]);
   const letters = (side, count) => Array.from({ length: count }, (_, i) => [...token(side, i)].length);
@@ -42,7 +35,7 @@ function mapLayout(map, at, width) {
   const named = { left: longest("query", cells.rows), head: longest("key", cells.columns) };
   const legible = cells.exact && sizeBeside(named) >= 8;
   const margin = legible ? named : { left: 44, head: 20 };
-  return { region, cells, token, legible, ...margin, size: sizeBeside(margin), top: colorTop(map, cells) };
+  return { cells, token, legible, ...margin, size: sizeBeside(margin), top: colorTop(map, cells) };
 }
 
 // The texts of tokens beside the cells.
@@ -57,8 +50,9 @@ function drawTokens(svg, x, y, { cells, token, size }) {
 }
 
 function mapPlot(map, layout) {
-  const { region, cells, legible } = layout;
+  const { cells, legible } = layout;
   const { first, step } = cells;
+  const { query: queries, key: keys } = cells.exact ? map.window : map.whole;
   const position = (side, i) => first[side] + i * step[side];
   // Positions that are written are round numbers, or those with which tiles begin.
   const written = (side, count) => {
@@ -91,8 +85,8 @@ function mapPlot(map, layout) {
       return cells.exact ? { offset: key - query, query, key } : { offset: key - query };
     },
     ridge: (offset, x, y) => {
-      const low = Math.max(region.query[0], region.key[0] - offset);
-      const high = Math.min(region.query[1], region.key[1] - offset);
+      const low = Math.max(queries[0], keys[0] - offset);
+      const high = Math.min(queries[1], keys[1] - offset);
       const at = (query) =>
         `${x((query + offset - first.key) / step.key)} ${y((query - first.query) / step.query)}`;
       return low < high ? `M${at(low)}L${at(high)}` : null;
@@ -106,33 +100,21 @@ export const mapView = {
   title: "Attention map",
   needs: ["attention_map/weight"],
   follows: ["at"],
-  words: "Queries down, keys across. Arrow keys go through cells, + and \u2212 zoom, 0 leads back.",
+  words: "Queries down, keys across. Arrow keys go through cells.",
   async show(context) {
     const { store, width } = context;
     const map = await mapOf(context);
     if (!map)
       return [words("The page has maps of the strongest heads; this one is in the result file.")];
-    const layout = mapLayout(map, store.state.at, width);
-    const { cells, region } = layout;
-    const plot = mapPlot(map, layout);
-    const show = (next) =>
-      store.change({ at: regionText(next) === regionText(map.window) ? "" : regionText(next) });
-    const zoom = (factor) => {
-      const [row, column] = plot.drawn.here() ?? [cells.rows / 2 - 0.5, cells.columns / 2 - 0.5];
-      const { first, step } = cells;
-      const [query, key] = [first.query + (row + 0.5) * step.query, first.key + (column + 0.5) * step.key];
-      show(zoomed(region, map.whole, factor, { query, key }));
-    };
-    plot.keys = { "+": () => zoom(1 / 1.5), "=": () => zoom(1 / 1.5), "-": () => zoom(1.5),
-      0: () => show(map.window) };
-    const controls = element("div", { class: "controls" },
-      button("+", "zoom in", () => zoom(1 / 1.5)), button("\u2212", "zoom out", () => zoom(1.5)),
-      button("exact window", "exact window", () => show(map.window)),
-      map.tile ? button("whole document", "whole document", () => show(map.whole)) : null);
+    const cells = cellsOf(map, store.state.at === "document");
+    const plot = mapPlot(map, mapLayout(map, cells, width));
+    const show = (text, at) => button(text, text, () => store.change({ at }));
+    const controls = map.tile && element("div", { class: "controls" }, show("exact window", ""),
+      show("whole document", "document"));
     const last = cells.first.query + cells.rows - 1;
     const size = `${cells.step.query} \u00d7 ${cells.step.key}`;
     const said = cells.exact ? `Exact weights of queries ${cells.first.query}\u2013${last}`
-      : `Pooled: the largest weight in tiles of ${size} tokens, rounded to 1 in 100`;
+      : `Pooled: the largest weight in tiles of ${size} tokens`;
     const of = map.document ? `, of ${map.document}` : "";
     return [controls, words(`${said}${of}. Special tokens and the first token may lie above the scale.`),
       plot];

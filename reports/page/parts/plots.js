@@ -1,6 +1,6 @@
-// What a view consists of: elements, and plots of lines or cells; below them their numbers as a table.
+// What a view consists of: elements, and plots of lines or cells.
 
-import { element, numbersBelow } from "./elements.js";
+import { element } from "./elements.js";
 import { heatPlot } from "./heat.js";
 import { lineKey, linePlot } from "./lines.js";
 
@@ -19,8 +19,7 @@ export function drawParts(box, parts, { name, store }) {
   });
   box.replaceChildren(...made.flatMap(({ nodes }) => nodes));
   // A drawing is as wide as its place on the page, so all are put there first.
-  const plots = made.filter(({ part }) => part)
+  const marks = made.filter(({ part }) => part)
     .map(({ part, drawing }) => kinds[part.kind](drawing, part, store));
-  if (plots.length) box.append(numbersBelow(() => plots.map(({ columns }) => columns())));
-  return () => plots.forEach(({ mark }) => mark());
+  return () => marks.forEach((mark) => mark());
 }

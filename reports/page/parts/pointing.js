@@ -16,8 +16,7 @@ export function nextPlace(key, here, count, columns) {
 // @param node  the drawing
 // @param what  { count, columns (of a grid), begin() the place where keys begin,
 //                at(x, y) -> place or null, where(place) -> [x, y], words(place) -> lines, marks(place) ->
-//                marks, show(place or null), click(place), keys: { key: what it does } }
-// @returns { point(place, event or null), leave(), here() }
+//                marks, show(place or null), click(place) }
 export function pointing(box, node, what, store) {
   let here = null;
   const point = (i, event) => {
@@ -58,7 +57,6 @@ export function pointing(box, node, what, store) {
   box.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") leave();
-    what.keys?.[event.key]?.();
     if ((event.key === "Enter" || event.key === " ") && what.click && here !== null) {
       event.preventDefault();
       what.click(here);
@@ -69,11 +67,4 @@ export function pointing(box, node, what, store) {
     point(next, null);
   };
   box.onblur = leave;
-  return { point, leave, here: () => here };
-}
-
-// A click on an offset keeps it marked; another one ends that.
-export function keepOffset(store, offset) {
-  if (offset !== undefined)
-    store.change({ offset: store.state.offset === String(offset) ? "" : String(offset) });
 }

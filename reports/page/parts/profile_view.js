@@ -1,6 +1,6 @@
 // How much a head looks at each offset: in one result, or in two.
 
-import { check, choice, element } from "./elements.js";
+import { choice, element } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
 import { offsetLines } from "./lines.js";
 
@@ -44,21 +44,20 @@ async function profileSeries({ arrays, page, store, at }) {
 }
 
 function profileControls({ arrays, store }) {
-  const { pairs, span, scale } = store.state;
+  const { pairs, span } = store.state;
   const counted = arrays.has(trace) ? arrays.axis(trace, "pairs").values : [];
   const options = counted.map((name) => [name, name.replaceAll("_", " ")]);
   const setPairs = (value) => store.change({ pairs: value === counted[0] ? "" : value });
   const setSpan = (value) => store.change({ span: value === spans[0][0] ? "" : value });
   return element("div", { class: "controls" }, choice("Offsets", spans, span || spans[0][0], setSpan),
-    counted.length > 1 ? choice("Pairs", options, pairs || counted[0], setPairs) : null,
-    check("logarithmic", scale === "log", (log) => store.change({ scale: log ? "log" : "" })));
+    counted.length > 1 ? choice("Pairs", options, pairs || counted[0], setPairs) : null);
 }
 
 export const profileView = {
   id: "profile",
   title: "Profile over offsets",
   needs: [trace, accounted, "word_atlas/profile", "comparison/first_profile"],
-  follows: ["pairs", "span", "scale"],
+  follows: ["pairs", "span"],
   words: (_, arrays) => [
     arrays.has(trace) && "Mean attention weight at each offset. By chance: with the queries in random order.",
     arrays.has(dealtProfile)
@@ -70,8 +69,7 @@ export const profileView = {
   ].filter(Boolean).join(" "),
   async show(context) {
     const { offsets, series } = await profileSeries(context);
-    const log = context.store.state.scale === "log";
     return [profileControls(context),
-      offsetLines(offsets, { title: "Profile", series, yTitle: "mean weight", height: 250, log })];
+      offsetLines(offsets, { title: "Profile", series, yTitle: "mean weight", height: 250 })];
   },
 };

@@ -1,7 +1,7 @@
 // What wrote the parts of the states that a head reads: shares of its scores by source.
 
-import { choice, element, scrolled, textBar, words } from "./elements.js";
-import { offsetText, percentText } from "./format.js";
+import { choice, element, scrolled, shareCell, textTable, words } from "./elements.js";
+import { offsetText } from "./format.js";
 
 const least = 0.02; // of the whole: smaller sources stand together
 const ofContent = "score_sources/content_key";
@@ -21,17 +21,6 @@ export function sourceRows(names, query, key) {
   return [rest.query, rest.key].some((share) => Math.abs(share) >= 0.005) ? [...rows, rest] : rows;
 }
 
-function sourcesTable(rows, name) {
-  const header = (text) => element("th", { scope: "col" }, text);
-  const headers = ["source", "through queries", "through keys"].map(header);
-  const cell = (share, kind) => element("td", {}, textBar(share, kind), percentText(share));
-  const lines = rows.map((row) => element("tr", {}, element("th", { scope: "row" }, row.name),
-    cell(row.query, "query"), cell(row.key, "key")));
-  const table = element("table", { class: "shares" }, element("thead", {}, element("tr", {}, ...headers)),
-    element("tbody", {}, ...lines));
-  return scrolled(`Sources of ${name}`, table);
-}
-
 export const sourcesView = {
   id: "sources",
   title: "Sources",
@@ -49,10 +38,14 @@ export const sourcesView = {
     const of = sources === "" ? at : { content_offset: Number(sources), ...at };
     const [query, key] = await arrays.slices("score_sources", names, of);
     const rows = query && key ? sourceRows(query.axes[0].values, query.values, key.values) : [];
+    const columns = [{ header: "source", cells: rows.map((row) => row.name) },
+      { header: "through queries", cells: rows.map((row) => shareCell(row.query, "query")) },
+      { header: "through keys", cells: rows.map((row) => shareCell(row.key, "key")) }];
     return [
       element("div", { class: "controls" },
         choice("Scores of", options, sources, (value) => store.change({ sources: value }))),
-      rows.length ? sourcesTable(rows, name) : words("The result has no sources of this head."),
+      rows.length ? scrolled(`Sources of ${name}`, textTable(columns, "shares"))
+        : words("The result has no sources of this head."),
     ];
   },
 };

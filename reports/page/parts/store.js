@@ -24,7 +24,7 @@ export class Store {
   }
 
   change(changes, step = false) {
-    this.replace({ ...this.state, wrong: "", ...changes }, (address) => this.put(address, step));
+    this.replace({ ...this.state, ...changes }, (address) => this.put(address, step));
   }
 
   // The address was changed from outside.
@@ -35,16 +35,9 @@ export class Store {
   replace(state, write) {
     const before = this.state;
     this.state = state;
-    if (formatAddress(before) === formatAddress(state) && before.wrong === state.wrong) return;
+    if (formatAddress(before) === formatAddress(state)) return;
     write(formatAddress(state));
     for (const listener of this.listeners) listener(state, before);
-  }
-
-  // The offset that is pointed at, or that stays marked; null: none.
-  offset() {
-    if (this.marked.offset !== null) return this.marked.offset;
-    const kept = this.state.offset;
-    return kept === "" || Number.isNaN(Number(kept)) ? null : Number(kept);
   }
 
   mark(marks) {

@@ -43,21 +43,14 @@ function excerptLine(places, { query, key }) {
   return element("p", { class: "excerpt" }, ...excerpt(places).flatMap((part) => [written(part), " "]));
 }
 
-// Whether tokens have no text of their own, as in stored states: they are called by their positions.
-export function isUnnamed(pairs) {
-  const isNumber = ({ at, tokens }) => tokens[(tokens.length - 1) / 2] === String(at);
-  return pairs.every(({ query, key }) => isNumber(query) && isNumber(key));
-}
-
 const weightText = (weight) => (weight < 0.01 ? numberText(weight, 2) : weight.toFixed(3));
 
-function pairItem(pair, unnamed, { page, store }) {
+function pairItem(pair, { page, store }) {
   const { query, key, weight, document } = pair;
   const apart = page.provenance.get("attention") === "cross";
-  const quoted = (tokens) => (unnamed ? "" : ` \u201c${tokens[(tokens.length - 1) / 2]}\u201d`);
-  const text = ({ at, tokens }) => `${at}${quoted(tokens)}`;
+  const text = ({ at, tokens }) => `${at} \u201c${tokens[(tokens.length - 1) / 2]}\u201d`;
   const offset = apart ? "" : `, offset ${offsetText(key.at - query.at)}`;
-  const lines = unnamed ? [] : apart ? [[query], [key]] : [[query, key]];
+  const lines = apart ? [[query], [key]] : [[query, key]];
   const where = `query ${text(query)}, key ${text(key)}${offset}, document ${document}`;
   const item = element("li", {}, element("span", { class: "weight" }, weightText(weight)),
     element("div", {}, ...lines.map((places) => excerptLine(places, pair)),
@@ -77,9 +70,7 @@ export const strongestView = {
     + "Pairs with a special token or the first token of a document are left out. Documents count from 0.",
   async show(context) {
     const pairs = await pairsOf(context);
-    if (!pairs.length) return [element("p", { class: "words" }, "No weight lies between other tokens.")];
-    const unnamed = isUnnamed(pairs);
-    return [unnamed && words("The tokens of this result have no texts."),
-      element("ol", { class: "pairs" }, ...pairs.map((pair) => pairItem(pair, unnamed, context)))];
+    if (!pairs.length) return [words("No weight lies between other tokens.")];
+    return [element("ol", { class: "pairs" }, ...pairs.map((pair) => pairItem(pair, context)))];
   },
 };

@@ -1,8 +1,7 @@
 // The table of heads: sorted by any column.
 
 import { element } from "./elements.js";
-import { compareKeys, parseHead, sortKey, valueText } from "./format.js";
-import { measureLabel } from "./measures.js";
+import { compareKeys, parseHead, sortKey } from "./format.js";
 
 // Rows in the order asked for: "3" by column 3, "-3" descending, "" as they came; empty cells come last.
 export function sortedRows(columns, sort) {
@@ -16,16 +15,8 @@ export function sortedRows(columns, sort) {
   return rows.sort((a, b) => order(keys[a], keys[b]) || a - b);
 }
 
-// The columns of the result, and after the head the measure that colours the overview, if it is asked for.
-export function headColumns(page, color) {
-  const { table } = page.result;
-  const own = table.length ? table
-    : [{ header: "head", right: false, cells: page.heads.map((head) => head.name) }];
-  const measure = color && page.measures.get(color);
-  if (!measure || own.some((column) => column.header === color)) return own;
-  const cell = (name) => valueText(measure, measure.values[page.named.get(name)]);
-  const header = measureLabel(page.measures, color);
-  return [own[0], { header, right: measure.kind !== "flag", cells: own[0].cells.map(cell) }, ...own.slice(1)];
+export function headColumns({ result: { table }, heads }) {
+  return table.length ? table : [{ header: "head", right: false, cells: heads.map((head) => head.name) }];
 }
 
 export class HeadTable {
