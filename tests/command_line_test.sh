@@ -72,7 +72,7 @@ expect_line 2 "no --head; did you mean '--heads'?" figures --head L0H2
 
 # By default a run does what says where heads look, and why; an option that only another analysis reads names it.
 expect 0 "Done by default" analyses
-expect 0 "  head_account           Why does each head look there" analyses
+expect 0 "  head_account         Why does each head look there" analyses
 expect_line 2 "--only excludes --everything" run --only head_types --everything
 expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the analyses of this run; add position_atlas to --only" run --model x --ids y --only head_types --atlas-draws 5 --out z
 expect_line 2 "--map-document: is read by attention_map" demo --only head_types --map-document 1
@@ -411,7 +411,7 @@ expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-documen
 expect 0 "attention_map/weight" inspect "$work/map/results.h5"
 # Figures are drawn without temporary files.
 TMPDIR="$work/no-such-folder" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures without a TMPDIR"; failed=1; }
-expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg --force
+expect 0 "keeps maps of 30 tokens, --map-tokens 40" figures "$work/map" --map-tokens 40 --formats svg --force
 
 # The page again, from the result file alone.
 mkdir "$work/sent" && cp "$work/map/results.h5" "$work/sent/"
