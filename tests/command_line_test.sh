@@ -66,7 +66,7 @@ expect_line 2 "no --head; did you mean '--heads'?" figures --head L0H2
 
 # By default a run does what says where heads look, and why; an option that only another analysis reads names it.
 expect 0 "Done by default" analyses
-expect 0 "  head_account           Why does each head look there" analyses
+expect 0 "  head_account         Why does each head look there" analyses
 expect_line 2 "--only excludes --everything" run --only head_types --everything
 expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the analyses of this run; add position_atlas to --only" run --model x --ids y --only head_types --atlas-draws 5 --out z
 expect_line 2 "--map-document: is read by attention_map" demo --only head_types --map-document 1
