@@ -31,12 +31,11 @@ struct FiguresOptions {
   FigureOptions drawing;
 };
 
-int figures(const CLI::App& command, const FiguresOptions& options) {
+int figures(const FiguresOptions& options) {
   require_gnuplot();
   const fs::path file = result_path(options.result);
   const Result result = read_result(file);
   (void)heads_asked_for(result, options.drawing.heads);
-  say_fewer_map_tokens(command, result, options.drawing);
   OutputFiles names;
   for (const FigureKind* kind : kinds_of(result, options.drawing))
     for (const std::string& name : figure_files(kind->name)) names.written.push_back(fs::path("figures") / name);
@@ -68,7 +67,7 @@ void add_figures(CLI::App& program, Command& chosen) {
                  "one of them, as broad as a journal's column, in another folder"},
                 {"figures result/results.h5 --only account_profile --heads strongest:6 --out strongest",
                  "the six strongest heads, as `headwave inspect` ranks them"}});
-  command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
+  command->final_callback([=, &chosen] { chosen = [=] { return figures(*options); }; });
 }
 
 }  // namespace headwave::cli

@@ -36,7 +36,7 @@ int merge(const CLI::App& command, MergeOptions& options, const ShardFiles& part
                         [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
   });
   for (KindResult& found : results) found.result.provenance["merged_parts"] = std::int64_t{parts.files()};
-  write_run(command, folder, results, options, identity, job_text(command, {"out"}));
+  write_run(folder, results, options, identity, job_text(command, {"out"}));
   show_run(folder, results, options);
   return done;
 }

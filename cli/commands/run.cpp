@@ -114,7 +114,7 @@ int run_shard(RunOptions& options) {
   return done;
 }
 
-int run(const CLI::App& command, RunOptions& options) {
+int run(RunOptions& options) {
   if (!options.shard.empty()) {
     if (!options.input.profiles.empty())
       throw CLI::ValidationError(
@@ -144,7 +144,7 @@ int run(const CLI::App& command, RunOptions& options) {
   for (KindResult& found : results)
     if (kept->documents() > 0)
       found.result.provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept->documents());
-  write_run(command, folder, results, options, identity, options.job_text);
+  write_run(folder, results, options, identity, options.job_text);
   kept->remove();
   show_run(folder, results, options);
   return done;
@@ -197,7 +197,7 @@ void add_run(CLI::App& program, Command& chosen) {
     options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
-    chosen = [=] { return run(*command, *options); };
+    chosen = [=] { return run(*options); };
   });
 }
 

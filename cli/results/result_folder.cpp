@@ -83,14 +83,6 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
     option->configurable(false);
 }
 
-void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
-  const Field* map = result.find("attention_map/weight");
-  if (map == nullptr || command.count("--map-tokens") == 0) return;
-  const Index kept = map->axis("query").size();
-  if (kept < options.tokens)
-    say(fmt::format("the result keeps maps of {} tokens, --map-tokens {} shows those", kept, options.tokens));
-}
-
 void figure_progress(const std::string& name, std::size_t number, std::size_t count) {
   progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
 }
@@ -193,7 +185,7 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& asked)
 }
 
 void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
-                  std::function<void()> print, const char* did) {
+                  std::function<void()> print) {
   HeadTableOptions heads = options.table;
   heads.heads = options.drawing.heads;
   if (!print)
@@ -211,7 +203,7 @@ void show_results(const OutputFolder& folder, const std::vector<KindResult>& res
   }
   for (const auto& [kind, result] : results) {
     const fs::path inner = folder.inside(place_of(results, kind));
-    say(fmt::format("{} {}{}", did, visible_text((inner / "results.h5").string()), drawn(inner, result, options)));
+    say(fmt::format("wrote {}{}", visible_text((inner / "results.h5").string()), drawn(inner, result, options)));
   }
   if (unshown) std::rethrow_exception(unshown);
 }

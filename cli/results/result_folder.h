@@ -42,9 +42,6 @@ void add_folder_options(CLI::App& command, FolderOptions& options, bool required
 /// Adds --all, --wide and --sort, which no job file has.
 void add_table_options(CLI::App& command, HeadTableOptions& options);
 
-/// Says if attention maps show fewer tokens than were asked for, because the result keeps no more.
-void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
-
 /// Tells the progress line which figure is drawn, for draw_figures().
 void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
@@ -64,9 +61,8 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& option
 
 /// Prints written results, their tables unless `print` prints something else, and writes report.html and, if gnuplot is
 /// there, figures/ beside them unless --no-figures was given; says what was written.
-/// @param did  what was done with results.h5, in that line
 void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
-                  std::function<void()> print = {}, const char* did = "wrote");
+                  std::function<void()> print = {});
 
 /// Says which figures are not drawn though the result has their numbers, and why: a line for each reason.
 void say_undrawn(const Result& result, const FigureOptions& options);

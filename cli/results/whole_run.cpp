@@ -144,7 +144,7 @@ void within_memory(WholeRunOptions& options, const std::function<void(const JobI
   }
 }
 
-void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<KindResult>& results,
+void write_run(const OutputFolder& folder, std::vector<KindResult>& results,
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
   const std::string digest = run_digest(identity);
   say_not_found(options.job, results);
@@ -152,7 +152,6 @@ void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<
     found.result.provenance["job"] = job_text;
     found.result.provenance[run_digest_name] = digest;
     say_fewer_documents(found);
-    say_fewer_map_tokens(command, found.result, options.folder.drawing);
   }
   write_results(folder, results);
 }
@@ -181,17 +180,10 @@ void show_run(const OutputFolder& folder, const std::vector<KindResult>& results
 }
 
 void show_finished(const WholeRunOptions& options) {
-  const FolderOptions& given = options.folder;
-  const auto files = result_files(given.folder);
-  const auto lacks_page = [](const auto& one) { return !fs::exists(one.second.parent_path() / "report.html"); };
-  if (given.figures && std::ranges::any_of(files, lacks_page)) {
-    std::vector<KindResult> results;
-    for (const auto& [kind, file] : files) results.push_back({kind, read_result(file)});
-    show_results(
-        OutputFolder(given.folder, {}, true), results, given, [] {}, "drawn again:");
-  }
-  if (options.json) std::fputs(folder_json(given.folder).c_str(), stdout);
-  say(fmt::format("{}: the job is finished", visible_text(given.folder.string())));
+  const fs::path& folder = options.folder.folder;
+  if (options.json) std::fputs(folder_json(folder).c_str(), stdout);
+  say(fmt::format("{}: the job is finished; `headwave figures` and `headwave report` draw its result",
+                  visible_text(folder.string())));
 }
 
 }  // namespace headwave::cli

@@ -33,7 +33,7 @@ void within_memory(WholeRunOptions& options, const std::function<void(const JobI
 /// Notes in each result what the run was, and writes and shows them.
 /// @param identity  by run_identity(); finished_before() recognises the run by it
 /// @param job_text  the options, as a job file
-void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<KindResult>& results,
+void write_run(const OutputFolder& folder, std::vector<KindResult>& results,
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text);
 
 /// Whether the folder holds this run's results of every kind of attention. Results that are not signed are recognised by
@@ -41,7 +41,7 @@ void write_run(const CLI::App& command, const OutputFolder& folder, std::vector<
 /// @throws FormatError naming what differs, if one is of another run; Error as require_sealed()
 bool finished_before(const WholeRunOptions& options);
 
-/// Prints and draws the results of a run, or what a finished run lacks: its figures and page if the page is missing.
+/// Prints and draws the results of a run; or says that it is finished.
 void show_run(const OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);
 void show_finished(const WholeRunOptions& options);
 
