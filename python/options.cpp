@@ -8,7 +8,7 @@
 #include "../analysis/registry/job_option_table.h"
 #include "../core/errors/error.h"
 #include "../core/errors/nearest_name.h"
-#include "../data/files/toml_text.h"
+#include "../data/files/toml_reader.h"
 #include "../job/run/map_window.h"
 
 namespace headwave::python {

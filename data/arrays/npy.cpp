@@ -224,7 +224,7 @@ std::string letters_of(std::span<const std::byte> entry, bool wide, bool big_end
 
 }  // namespace
 
-NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name) {
+NpyInfo npy_info(const FileBytes& bytes, const std::string& name) {
   NpyInfo info = info_of(bytes.text(0, longest_npy_header + around_npy_header), bytes.size(), name);
   complete_info(info, bytes.size(), name);
   return info;
@@ -243,7 +243,7 @@ PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name) {
           info.data};
 }
 
-std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name) {
+std::vector<std::string> npy_texts(const FileBytes& bytes, const NpyInfo& info, const std::string& name) {
   const std::size_t size = bytes.size() - info.data;
   const auto entries = static_cast<std::size_t>(
       std::accumulate(info.shape.begin(), info.shape.end(), Index{1}, std::multiplies<Index>()));

@@ -36,7 +36,7 @@ NpyInfo npy_info(const std::filesystem::path& path);
 
 /// The same of an array inside other bytes, as in a .npz archive.
 /// @param name  its name in messages
-NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name);
+NpyInfo npy_info(const FileBytes& bytes, const std::string& name);
 
 /// The place of the numbers: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte
 /// order.
@@ -45,6 +45,6 @@ PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name);
 
 /// The entries of an array of texts.
 /// @throws FormatError if the array holds anything else, or more than a GB
-std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name);
+std::vector<std::string> npy_texts(const FileBytes& bytes, const NpyInfo& info, const std::string& name);
 
 }  // namespace headwave
