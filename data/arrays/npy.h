@@ -30,8 +30,7 @@ struct NpyInfo {
 ///
 /// Source: numpy.lib.format, "Format Version 1.0" to "3.0".
 /// @throws IoError if the file cannot be read; FormatError if it is not a .npy file, is cut short or has
-///         bytes left over, is an .npz archive, or holds Python objects (a pickle, which would run code when
-///         loaded)
+///         bytes left over, or holds Python objects (a pickle, which would run code when loaded)
 NpyInfo npy_info(const std::filesystem::path& path);
 
 /// The same of an array inside other bytes, as in a .npz archive.
