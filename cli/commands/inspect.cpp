@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -50,17 +51,14 @@ std::string shape_column(const ListingEntry& entry) {
 }
 
 std::string entry_table(const std::vector<ListingEntry>& entries) {
-  TableColumn names{"name", Align::left, {}}, kinds{"kind", Align::left, {}}, types{"type", Align::left, {}},
-      shapes{"shape", Align::left, {}}, units{"unit", Align::left, {}}, storage{"storage", Align::left, {}};
+  std::vector<TableColumn> columns;
+  for (const char* name : {"name", "kind", "type", "shape", "unit", "storage"})
+    columns.push_back({name, Align::left, {}});
   for (const ListingEntry& entry : entries) {
-    names.cells.push_back(entry.name);
-    kinds.cells.push_back(entry.kind);
-    types.cells.push_back(entry.dtype);
-    shapes.cells.push_back(shape_column(entry));
-    units.cells.push_back(entry.unit);
-    storage.cells.push_back(entry.storage);
+    const std::array cells{entry.name, entry.kind, entry.dtype, shape_column(entry), entry.unit, entry.storage};
+    for (std::size_t i = 0; i < cells.size(); ++i) columns[i].cells.push_back(cells[i]);
   }
-  return terminal_table({names, kinds, types, shapes, units, storage});
+  return terminal_table(columns);
 }
 
 /// What a listing is of: long facts are cut, and the names of arrays omitted, which stand below.

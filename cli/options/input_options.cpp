@@ -178,9 +178,7 @@ JobInput opened_input(const InputOptions& options, std::uint64_t seed) {
   const ModelPlace place = place_of(options.model, options.map, options.place);
   if (!options.target.empty()) return text_input(place, options.text, options.packing, options.target);
   if (is_sentence(options.text)) {
-    require_utf8(options.text.string(),
-                 {.name = "the text on the command line",
-                  .advice = "type it in a terminal whose locale is UTF-8, or have iconv turn it into that"});
+    require_utf8(options.text.string(), "the text on the command line");
     return text_input(place, {"the command line", std::make_shared<const std::string>(options.text.string())},
                       options.packing);
   }

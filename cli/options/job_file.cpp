@@ -14,7 +14,6 @@
 #include "../../data/files/input_text.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/toml_reader.h"
-#include "../../data/files/toml_text.h"
 #include "input_options.h"
 
 namespace headwave::cli {
@@ -141,7 +140,7 @@ void add_job_file_option(CLI::App& command, std::filesystem::path& file) {
 }
 
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
-  const InputText input(file, {.expected = "a job as TOML in UTF-8", .advice = "save it as that"});
+  const InputText input(file, {.expected = "a job as TOML in UTF-8"});
   read_job_text(command, std::string(input.text()), file);
 }
 

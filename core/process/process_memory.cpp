@@ -1,7 +1,6 @@
 #include "process_memory.h"
 
 #include <algorithm>
-#include <atomic>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -17,8 +16,6 @@ namespace headwave {
 namespace {
 
 constexpr std::int64_t without_limit = std::numeric_limits<std::int64_t>::max();
-
-std::atomic<int> sharing = 1;
 
 /// The number in "MemAvailable:  1234 kB"; without /proc half of the memory of the machine.
 std::int64_t available() {
@@ -68,11 +65,7 @@ void give_back_freed_memory() {
 }
 
 std::int64_t free_memory() {
-  return std::min(available(), group_limit()) / sharing;
-}
-
-void share_free_memory(int processes) {
-  sharing = std::max(1, processes);
+  return std::min(available(), group_limit());
 }
 
 }  // namespace headwave

@@ -13,11 +13,8 @@ std::int64_t most_resident_bytes();
 /// Returns freed memory that the allocator still holds in small pieces to the system.
 void give_back_freed_memory();
 
-/// Bytes available to this process without swapping, limited by its control group and divided by
-/// share_free_memory(); more than any machine has if the system tells neither.
+/// Bytes available to this process without swapping, limited by its control group; more than any machine has if the
+/// system tells neither.
 std::int64_t free_memory();
-
-/// Makes free_memory() return one process's share of `processes` >= 1.
-void share_free_memory(int processes);
 
 }  // namespace headwave

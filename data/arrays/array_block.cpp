@@ -147,7 +147,7 @@ struct Stride {
 class Gathering {
  public:
   /// @param block  not empty
-  Gathering(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, std::span<float> into)
+  Gathering(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, std::span<float> into)
       : bytes_(bytes), numbers_(numbers), into_(into) {
     const std::size_t axes = numbers.shape.size();
     strides_.resize(axes);
@@ -213,7 +213,7 @@ class Gathering {
     for (Index i = 0; i < stride.count; ++i) place(piece + i * stride.from, axis + 1, to + i * stride.to);
   }
 
-  const ReadableBytes& bytes_;
+  const FileBytes& bytes_;
   const PlacedNumbers& numbers_;
   std::vector<Stride> strides_;
   Index start_ = 0;
@@ -249,8 +249,7 @@ void require_inside(const ArrayBlock& block, const std::vector<Index>& shape) {
                                  shape_text(block.first), shape_text(shape)));
 }
 
-void read_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block,
-                const FloatRoom& room) {
+void read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, const FloatRoom& room) {
   require_inside(block, numbers.shape);
   const std::size_t entries = entries_of(block);
   float* const into = room(entries);

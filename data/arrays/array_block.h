@@ -76,7 +76,6 @@ struct PlacedNumbers {
 /// Reads a block of an array as floats, row-major. It reads no more of the file than the block spans:
 /// contiguous entries at once, and scattered entries in pieces of a megabyte.
 /// @throws ShapeError if there is no such block; IoError if it cannot be read
-void read_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block,
-                const FloatRoom& room);
+void read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, const FloatRoom& room);
 
 }  // namespace headwave

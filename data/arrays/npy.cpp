@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
-#include "../files/file_content.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
@@ -153,9 +152,6 @@ NpyInfo info_of_header(std::string_view text, const std::string& file) {
 
 /// Parses everything before the numbers: magic, version, length of the header, header.
 NpyInfo info_of(std::string_view text, std::size_t bytes, const std::string& name) {
-  if (const FileContent content = content_of(text); content == FileContent::npz || content == FileContent::zip)
-    throw FormatError(
-        fmt::format("{}: this is {}: unzip it and give one of the .npy files inside", name, words_of(content)));
   if (!text.starts_with(magic) || text.size() < magic.size() + 4)
     throw FormatError(fmt::format("{}: expected a .npy file, which begins with \\x93NUMPY", name));
   const auto byte = [&text](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(text[i])); };
@@ -224,7 +220,7 @@ std::string letters_of(std::span<const std::byte> entry, bool wide, bool big_end
 
 }  // namespace
 
-NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name) {
+NpyInfo npy_info(const FileBytes& bytes, const std::string& name) {
   NpyInfo info = info_of(bytes.text(0, longest_npy_header + around_npy_header), bytes.size(), name);
   complete_info(info, bytes.size(), name);
   return info;
@@ -243,7 +239,7 @@ PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name) {
           info.data};
 }
 
-std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name) {
+std::vector<std::string> npy_texts(const FileBytes& bytes, const NpyInfo& info, const std::string& name) {
   const std::size_t size = bytes.size() - info.data;
   const auto entries = static_cast<std::size_t>(
       std::accumulate(info.shape.begin(), info.shape.end(), Index{1}, std::multiplies<Index>()));

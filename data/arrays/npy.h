@@ -30,13 +30,12 @@ struct NpyInfo {
 ///
 /// Source: numpy.lib.format, "Format Version 1.0" to "3.0".
 /// @throws IoError if the file cannot be read; FormatError if it is not a .npy file, is cut short or has
-///         bytes left over, is an .npz archive, or holds Python objects (a pickle, which would run code when
-///         loaded)
+///         bytes left over, or holds Python objects (a pickle, which would run code when loaded)
 NpyInfo npy_info(const std::filesystem::path& path);
 
 /// The same of an array inside other bytes, as in a .npz archive.
 /// @param name  its name in messages
-NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name);
+NpyInfo npy_info(const FileBytes& bytes, const std::string& name);
 
 /// The place of the numbers: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte
 /// order.
@@ -45,6 +44,6 @@ PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name);
 
 /// The entries of an array of texts.
 /// @throws FormatError if the array holds anything else, or more than a GB
-std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name);
+std::vector<std::string> npy_texts(const FileBytes& bytes, const NpyInfo& info, const std::string& name);
 
 }  // namespace headwave

@@ -178,23 +178,15 @@ void SafetensorsFile::let_go(const TensorInfo& tensor) const {
 namespace {
 
 std::size_t bytes_of(const NamedTensor& tensor) {
-  std::size_t bytes = sizeof(float);
-  for (const Index size : tensor.shape)
-    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes))
-      throw ShapeError(fmt::format("write_safetensors: tensor '{}' has the impossible shape {}", printable(tensor.name),
-                                   shape_text(tensor.shape)));
-  return bytes;
+  return sizeof(float) * entries_of(whole_block(tensor.shape));
 }
 
 // The data begins on a multiple of 8, so that every float lies aligned in the mapping.
 std::string header_of(const std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
-  std::set<std::string> names = {"__metadata__"};
   std::size_t begin = 0;
   for (const NamedTensor& tensor : tensors) {
-    if (!names.insert(tensor.name).second)
-      throw ShapeError(fmt::format("write_safetensors: the name '{}' is taken", printable(tensor.name)));
     const std::size_t end = begin + bytes_of(tensor);
     header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
     begin = end;

@@ -93,8 +93,7 @@ struct NamedTensor {
 
 /// Writes float32 tensors as a safetensors file, in the order given; the file appears whole or not at all.
 /// @param metadata  free text stored beside the tensors; {"format", "pt"} lets Hugging Face load the file
-/// @throws ShapeError if a name occurs twice, is "__metadata__" or a size is negative; IoError if the disk
-///         refuses
+/// @throws IoError if the disk refuses
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 /// The same into a file that is not committed yet.

@@ -1,9 +1,7 @@
 #include "digest.h"
 
 #include <array>
-#include <optional>
 #include <span>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,44 +16,11 @@ namespace headwave {
 
 namespace {
 
-std::string seal_of(const std::string& sha256) {
-  return fmt::format("{}{}\n", seal_mark, sha256);
-}
-
-struct DigestedFile {
-  std::string sha256;
-  std::optional<bool> seal_is_right;
-};
-
 /// Empty if there is none.
 std::string seal_at_end(const FileBytes& file) {
   if (file.size() < seal_bytes) return "";
   std::string end = file.text(file.size() - seal_bytes, seal_bytes);
   return end.starts_with(seal_mark) && end.ends_with('\n') ? end : "";
-}
-
-DigestedFile digested_file(const std::filesystem::path& path) {
-  const FileBytes file(path);
-  const std::string seal = seal_at_end(file);
-  const std::size_t sealed = file.size() - seal.size();
-  Sha256 all, before_seal;
-  // In pieces: weights that are mapped already would otherwise be in memory twice.
-  for (std::size_t at = 0; at < file.size();) {
-    stop_if_asked();
-    const std::string piece = file.text(at, std::size_t{1} << 20U);
-    all.add(piece);
-    if (!seal.empty() && at < sealed) before_seal.add(std::string_view(piece).substr(0, sealed - at));
-    at += piece.size();
-  }
-  if (seal.empty()) return {all.hexadecimal(), {}};
-  return {all.hexadecimal(), seal == seal_of(before_seal.hexadecimal())};
-}
-
-[[noreturn]] void refuse_by_seal(const std::filesystem::path& path) {
-  throw FormatError(
-      fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a sound copy in "
-                  "its place, or remove it and make it again",
-                  shown_path(path)));
 }
 
 }  // namespace
@@ -68,21 +33,43 @@ void Sha256::add(std::string_view bytes) {
   good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
 }
 
-std::string Sha256::hexadecimal() {
+std::string Sha256::hexadecimal() const {
+  const Sha256 copy;  // that can be ended
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned length = 0;
-  if (!good_ || EVP_DigestFinal_ex(context_.get(), digest.data(), &length) != 1)
+  if (!good_ || EVP_MD_CTX_copy_ex(copy.context_.get(), context_.get()) != 1 ||
+      EVP_DigestFinal_ex(copy.context_.get(), digest.data(), &length) != 1)
     throw IoError("a SHA-256 could not be computed by libcrypto");
   return fmt::format("{:02x}", fmt::join(std::span(digest).first(length), ""));
 }
 
-std::string seal_of_file(const std::filesystem::path& path) {
-  return seal_of(digested_file(path).sha256);
+std::string seal_of(std::string_view sha256) {
+  return fmt::format("{}{}\n", seal_mark, sha256);
+}
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+  const FileBytes file(path);
+  const std::string seal = seal_at_end(file);
+  const FileBytes content = file.part(0, file.size() - seal.size());
+  Sha256 sha256;
+  // In pieces: weights that are mapped already would otherwise be in memory twice.
+  constexpr std::size_t piece = std::size_t{1} << 20U;
+  for (std::size_t at = 0; at < content.size(); at += piece) {
+    stop_if_asked();
+    sha256.add(content.text(at, piece));
+  }
+  if (!seal.empty() && seal != seal_of(sha256.hexadecimal()))
+    throw FormatError(
+        fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a sound copy in "
+                    "its place, or remove it and make it again",
+                    shown_path(path)));
+  sha256.add(seal);
+  return sha256.hexadecimal();
 }
 
 bool require_right_seal(const std::filesystem::path& path) {
   if (seal_at_end(FileBytes(path)).empty()) return false;  // nothing to compare with, however large the file
-  if (!digested_file(path).seal_is_right.value_or(true)) refuse_by_seal(path);
+  (void)sha256_of_file(path);
   return true;
 }
 
@@ -92,12 +79,6 @@ void require_sealed(const std::filesystem::path& path) {
         fmt::format("{}: the digest at its end is missing: another program changed the file, or it is damaged; put a "
                     "sound copy in its place, or remove it and make it again",
                     shown_path(path)));
-}
-
-std::string sha256_of_file(const std::filesystem::path& path) {
-  DigestedFile file = digested_file(path);
-  if (!file.seal_is_right.value_or(true)) refuse_by_seal(path);
-  return std::move(file.sha256);
 }
 
 std::string sha256_of_text(std::string_view bytes) {

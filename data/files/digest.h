@@ -18,9 +18,9 @@ class Sha256 {
  public:
   Sha256();
   void add(std::string_view bytes);
-  /// 64 lower-case hexadecimal digits of all that came. Ask once.
+  /// 64 lower-case hexadecimal digits of all that came so far.
   /// @throws IoError if libcrypto could not compute them
-  [[nodiscard]] std::string hexadecimal();
+  [[nodiscard]] std::string hexadecimal() const;
 
  private:
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
@@ -33,9 +33,8 @@ class Sha256 {
 inline constexpr std::string_view seal_mark = "headwave sha256 ";
 inline constexpr std::size_t seal_bytes = seal_mark.size() + 64 + 1;
 
-/// The seal of a file that is not sealed yet.
-/// @throws IoError if the file cannot be read
-std::string seal_of_file(const std::filesystem::path& path);
+/// The seal that has this digest.
+std::string seal_of(std::string_view sha256);
 
 /// Compares a file's bytes with the seal at its end.
 /// @returns whether it has one

@@ -14,36 +14,42 @@
 
 namespace headwave {
 
-std::string ReadableBytes::text(std::size_t first, std::size_t most) const {
-  std::string text(std::min(most, size() - std::min(first, size())), '\0');
-  read(first, std::as_writable_bytes(std::span(text)));
-  return text;
-}
-
-void ReadableBytes::require(std::size_t first, std::size_t count) const {
-  if (first > size() || count > size() - first)
-    throw IoError(fmt::format("{} bytes from byte {} were asked for, {} are there", count, first, size()));
-}
-
 FileBytes::FileBytes(const std::filesystem::path& path)
-    : path_(path), file_(path, O_RDONLY | O_NONBLOCK) {  // O_NONBLOCK: opening a pipe must not wait for a writer
-  if (!file_.is_open()) fail_by_errno(path, "cannot be opened for reading");
+    : path_(path),  // O_NONBLOCK: opening a pipe must not wait for a writer
+      file_(std::make_shared<const FileDescriptor>(path, O_RDONLY | O_NONBLOCK)) {
+  if (!file_->is_open()) fail_by_errno(path, "cannot be opened for reading");
   struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) fail_by_errno(path, "cannot be examined");
+  if (::fstat(file_->get(), &status) != 0) fail_by_errno(path, "cannot be examined");
   if (!S_ISREG(status.st_mode))
     throw IoError(fmt::format("{}: expected a file, found {}", shown_path(path),
                               S_ISDIR(status.st_mode) ? "a folder" : "a pipe or device"));
   size_ = static_cast<std::size_t>(status.st_size);
 }
 
+FileBytes FileBytes::part(std::size_t first, std::size_t size) const {
+  FileBytes bytes = *this;
+  bytes.first_ += first;
+  bytes.size_ = size;
+  return bytes;
+}
+
+std::string FileBytes::text(std::size_t first, std::size_t most) const {
+  std::string text(std::min(most, size_ - std::min(first, size_)), '\0');
+  read(first, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
 void FileBytes::read(std::size_t first, std::span<std::byte> into) const {
+  const auto cut_short = [&] {
+    throw IoError(fmt::format("{}: ends at byte {}, {} more were expected: was it cut short meanwhile?",
+                              shown_path(path_), first, into.size()));
+  };
+  if (first > size_ || into.size() > size_ - first) cut_short();
   while (!into.empty()) {
-    const ssize_t came = ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(first));
+    const ssize_t came = ::pread(file_->get(), into.data(), into.size(), static_cast<off_t>(first_ + first));
     if (came < 0 && errno == EINTR) continue;
     if (came < 0) fail_by_errno(path_, "cannot be read");
-    if (came == 0)
-      throw IoError(fmt::format("{}: ends at byte {}, {} more were expected: was it cut short meanwhile?",
-                                shown_path(path_), first, into.size()));
+    if (came == 0) cut_short();
     first += static_cast<std::size_t>(came);
     into = into.subspan(static_cast<std::size_t>(came));
   }

@@ -6,50 +6,36 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "file_descriptor.h"
 
 namespace headwave {
 
-/// Bytes that are read piece by piece: those of a file, or of a part of one. Several threads may read at
-/// once.
-class ReadableBytes {
- public:
-  ReadableBytes() = default;
-  ReadableBytes(const ReadableBytes&) = delete;
-  ReadableBytes& operator=(const ReadableBytes&) = delete;
-  virtual ~ReadableBytes() = default;
-
-  [[nodiscard]] virtual std::size_t size() const = 0;
-  /// Fills `into` with the bytes from `first` on.
-  /// @throws IoError if there are fewer, or they cannot be read
-  virtual void read(std::size_t first, std::span<std::byte> into) const = 0;
-  /// At most `most` bytes from `first` on, as text.
-  /// @throws IoError as read()
-  [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
-
- protected:
-  /// @throws IoError if fewer than `count` bytes follow `first`
-  void require(std::size_t first, std::size_t count) const;
-};
-
-/// The bytes of a file, read when they are asked for. Unlike those of a MappedFile they take no room in the
-/// address space: a file may be larger than any limit on memory.
-class FileBytes : public ReadableBytes {
+/// The bytes of a file, or of a part of one, read when they are asked for. Unlike those of a MappedFile they take no
+/// room in the address space: a file may be larger than any limit on memory. Several threads may read at once. Copies
+/// share the open file.
+class FileBytes {
  public:
   /// @throws IoError if the path is missing, not a regular file (a folder, a pipe, a device) or not readable
   explicit FileBytes(const std::filesystem::path& path);
 
+  /// Some of the bytes, which must lie inside.
+  [[nodiscard]] FileBytes part(std::size_t first, std::size_t size) const;
+
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::size_t size() const override { return size_; }
-  void read(std::size_t first, std::span<std::byte> into) const override;
-  [[nodiscard]] int descriptor() const { return file_.get(); }  ///< the system's number of the open file
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Fills `into` with the bytes from `first` on.
+  /// @throws IoError if there are fewer, or they cannot be read
+  void read(std::size_t first, std::span<std::byte> into) const;
+  /// At most `most` bytes from `first` on, as text.
+  /// @throws IoError as read()
+  [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
+  [[nodiscard]] int descriptor() const { return file_->get(); }  ///< the system's number of the open file
 
  private:
   std::filesystem::path path_;
-  FileDescriptor file_;
-  std::size_t size_ = 0;
+  std::shared_ptr<const FileDescriptor> file_;
+  std::size_t first_ = 0, size_ = 0;
 };
 
 /// The bytes of a file, mapped read-only into memory: pages are read when they are looked at, and shared

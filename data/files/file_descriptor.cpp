@@ -28,17 +28,6 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
-bool FileDescriptor::is_at(const std::filesystem::path& path) const {
-  struct stat open {
-  }, named{};
-  if (::fstat(number_, &open) != 0) fail_by_errno(path, "cannot be examined");
-  if (::lstat(path.c_str(), &named) != 0) {
-    if (errno != ENOENT && errno != ENOTDIR) fail_by_errno(path, "cannot be examined");
-    return false;
-  }
-  return open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-}
-
 bool FileDescriptor::write(std::string_view bytes) const {
   while (!bytes.empty()) {
     const ssize_t taken = ::write(number_, bytes.data(), bytes.size());
@@ -76,35 +65,27 @@ FileDescriptor nameless_file() {
 #endif
 }
 
-bool locked(const FileDescriptor& file) {
-  return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-}
-
-FileDescriptor taken_if_unused(const std::filesystem::path& path) {
-  FileDescriptor file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (file.is_open() && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.close();
-  return file;
-}
-
-LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
-  const auto is_still_here = [&] {
-    try {
-      return file_.is_at(path);
-    } catch (const IoError&) {
-      ::unlink(path.c_str());  // no destructor will
-      throw;
-    }
-  };
-  do {
-    file_ = FileDescriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
-    if (!file_.is_open()) fail_by_errno(path, "cannot be written");
-    if (!locked(file_)) {
+FileDescriptor locked_file(const std::filesystem::path& path) {
+  for (;;) {
+    FileDescriptor file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
+    if (!file.is_open()) fail_by_errno(path, "cannot be written");
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
       throw IoError(fmt::format("{}: another headwave is writing here, which must end first", shown_path(folder)),
                     give("out", "DIR", "with another name"));
     }
-    // Its last holder may have removed the file meanwhile.
-  } while (!is_still_here());
+    // Its last holder may have removed or renamed the file meanwhile.
+    struct stat open {
+    }, named{};
+    const bool is_known = ::fstat(file.get(), &open) == 0 && ::lstat(path.c_str(), &named) == 0;
+    if (is_known && open.st_dev == named.st_dev && open.st_ino == named.st_ino) return file;
+    if (!is_known && errno != ENOENT) {
+      const int why = errno;
+      ::unlink(path.c_str());
+      errno = why;
+      fail_by_errno(path, "cannot be examined");
+    }
+  }
 }
 
 LockFile::~LockFile() {

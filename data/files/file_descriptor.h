@@ -23,9 +23,6 @@ class FileDescriptor {
 
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int get() const { return number_; }
-  /// Whether a path still leads to this file; links are not followed.
-  /// @throws IoError if the system does not say
-  [[nodiscard]] bool is_at(const std::filesystem::path& path) const;
   /// Writes all bytes at the current position. @returns whether the system took them; errno says why not
   [[nodiscard]] bool write(std::string_view bytes) const;
   /// Waits until all written bytes are on the disk. @returns whether they are; errno says why not
@@ -46,20 +43,17 @@ class FileDescriptor {
 /// temporary files. On failure it is closed and errno says why.
 FileDescriptor nameless_file();
 
-/// Takes the lock of an open file, until the file is closed or the process ends, however it ends.
-/// @returns false if another process holds the lock; true also on a file system without locks
-bool locked(const FileDescriptor& file);
-
-/// Opens a file or folder and takes its lock. @returns a closed descriptor if a living process holds the
-/// lock, or the file system has no locks
-FileDescriptor taken_if_unused(const std::filesystem::path& path);
+/// Opens a file for writing, made if it is missing, and takes its lock, until it is closed or the process ends, however
+/// it ends. On a file system without locks nobody is kept out.
+/// @throws IoError if another process or object holds the lock, or the file cannot be opened
+FileDescriptor locked_file(const std::filesystem::path& path);
 
 /// A lock file, which one process at a time holds: files beside it are safe from other processes that ask for
 /// the lock too. The file exists while a process holds it, and after a process died holding it.
 class LockFile {
  public:
   /// @throws IoError if another process holds it, or it cannot be created
-  explicit LockFile(const std::filesystem::path& path);
+  explicit LockFile(const std::filesystem::path& path) : path_(path), file_(locked_file(path)) {}
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;
   ~LockFile();

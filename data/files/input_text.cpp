@@ -18,7 +18,7 @@
 
 namespace headwave {
 
-void require_utf8(std::string_view bytes, const WantedText& wanted) {
+void require_utf8(std::string_view bytes, const std::string& name, std::string_view expected) {
   const std::size_t bad = std::min(ill_formed_utf8(bytes), bytes.find('\0'));
   if (bad == std::string_view::npos) return;
   const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
@@ -27,13 +27,11 @@ void require_utf8(std::string_view bytes, const WantedText& wanted) {
                                 ? "a NUL byte, which no text has"
                                 : fmt::format("byte 0x{:02X} is not UTF-8", static_cast<unsigned char>(bytes[bad]));
   if (content != FileContent::other)
-    throw FormatError(fmt::format("{}: this is {}, expected {} (line {}, offset {}: {})", wanted.name,
-                                  words_of(content), wanted.expected, line, bad, found));
-  const std::string finding =
-      fmt::format("{}: line {}, offset {}: {}; expected {}", wanted.name, line, bad, found, wanted.expected);
-  if (!wanted.advice.empty()) throw FormatError(fmt::format("{}; {}", finding, wanted.advice));
+    throw FormatError(fmt::format("{}: this is {}, expected {} (line {}, offset {}: {})", name, words_of(content),
+                                  expected, line, bad, found));
   const bool wide = bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff") || bytes[bad] == '\0';
-  throw FormatError(fmt::format("{}; convert it, as `iconv -f {} -t UTF-8` does", finding, wide ? "UTF-16" : "LATIN1"));
+  throw FormatError(fmt::format("{}: line {}, offset {}: {}; expected {}; convert it, as `iconv -f {} -t UTF-8` does",
+                                name, line, bad, found, expected, wide ? "UTF-16" : "LATIN1"));
 }
 
 namespace {
@@ -96,7 +94,7 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
   if (bytes.empty())
     throw FormatError(fmt::format("{}: {} is empty; expected {}", name_, file_ ? "the file" : "it", options.expected));
   text_ = needed(bytes, options.enough);
-  require_utf8(text_, {name_, options.expected, options.advice});
+  require_utf8(text_, name_, options.expected);
   text_ = without_byte_order_mark(text_);
   provenance_["source_file"] = path.string();
   provenance_["source_sha256"] =

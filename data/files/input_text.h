@@ -28,25 +28,19 @@ void each_line(std::string_view text, const Visit& visit) {
   }
 }
 
-/// The wording of messages about a text.
-struct WantedText {
-  std::string name;  ///< the text's name: a file's path
-  std::string_view expected = "text in UTF-8";
-  std::string_view advice = {};  ///< what to do; empty: convert the text with iconv
-};
-
 /// Refuses bytes that are not a text in UTF-8: an ill-formed byte, or a NUL.
+/// @param name      the text's name in messages: a file's path
+/// @param expected  what messages call what is wanted
 /// @throws FormatError with the first bad byte, its line (from 1) and offset in bytes (from 0), and the file
-///         format if it is known, otherwise what to do
-void require_utf8(std::string_view bytes, const WantedText& wanted);
+///         format if it is known, otherwise how to convert it
+void require_utf8(std::string_view bytes, const std::string& name, std::string_view expected = "text in UTF-8");
 
 /// How much of an input is read, and how.
 struct InputTextOptions {
   /// How many bytes are enough: the text is read up to the next line end, or to twice as many if no line
   /// ends. 0: all.
   std::size_t enough = 0;
-  std::string_view expected = "text in UTF-8";  ///< this and the next: see WantedText
-  std::string_view advice = {};
+  std::string_view expected = "text in UTF-8";  ///< for messages
 };
 
 /// Where a text is: in a file, on standard input ("-"), or in memory.

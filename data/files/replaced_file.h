@@ -10,14 +10,13 @@
 
 namespace headwave {
 
-/// A file that appears whole or not at all: it is written under a temporary name in the same folder, synced
-/// to the disk, and renamed. Without commit() the destructor removes the temporary file, and an earlier file
-/// of that name remains. Temporary files of processes that died are removed by the next process that writes
-/// the same file.
+/// A file that appears whole or not at all: it is written as NAME.partial in the same folder, synced to the disk, and
+/// renamed. Without commit() the destructor removes the temporary file, and an earlier file of that name remains. What
+/// a process that died left of it is written over by the next one; a second one at the same time is refused.
 class ReplacedFile {
  public:
   /// Creates the temporary file, empty.
-  /// @throws IoError if the folder is missing or not writable, or the path is a folder
+  /// @throws IoError if the folder is missing or not writable, the path is a folder, or another process writes it
   explicit ReplacedFile(const std::filesystem::path& path);
   ReplacedFile(const ReplacedFile&) = delete;
   ReplacedFile& operator=(const ReplacedFile&) = delete;

@@ -19,62 +19,43 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// Hands every maximal well-formed or ill-formed stretch to `seen(begin, end, is_well_formed)`.
+/// Calls `seen(begin, end)` for every maximal ill-formed sequence.
 template <class Seen>
-void walk_utf8(std::string_view text, Seen seen) {
-  if (text.size() > longest_text)
-    throw ShapeError(fmt::format("tokenizer: a text of {} bytes, at most {} are encoded at once: split it", text.size(),
-                                 longest_text));
+void each_ill_formed(std::string_view text, Seen seen) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  const auto size = static_cast<std::int32_t>(text.size());
-  std::int32_t good = 0;
-  for (std::int32_t at = 0; at < size;) {
-    const std::int32_t begin = at;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
     UChar32 c = 0;
-    U8_NEXT(bytes, at, size, c);
-    if (c >= 0) continue;
-    seen(good, begin, true);
-    seen(begin, at, false);
-    good = at;
+    U8_NEXT(bytes, at, text.size(), c);
+    if (c < 0) seen(begin, at);
   }
-  seen(good, size, true);
 }
 
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
+  if (text.size() > longest_text)
+    throw ShapeError(fmt::format("tokenizer: a text of {} bytes, at most {} are encoded at once: split it", text.size(),
+                                 longest_text));
   std::string valid;
   valid.reserve(text.size());
-  walk_utf8(text, [&](std::int32_t begin, std::int32_t end, bool is_well_formed) {
-    if (is_well_formed)
-      valid.append(text, static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-    else
-      append_utf8(valid, 0xFFFD);
+  std::size_t good = 0;
+  each_ill_formed(text, [&](std::size_t begin, std::size_t end) {
+    valid += text.substr(good, begin - good);
+    append_utf8(valid, 0xFFFD);
+    good = end;
   });
-  return valid;
+  return valid += text.substr(good);
 }
 
 bool is_valid_utf8(std::string_view text) {
-  bool valid = true;
-  walk_utf8(text, [&](std::int32_t, std::int32_t, bool is_well_formed) { valid = valid && is_well_formed; });
-  return valid;
+  return ill_formed_utf8(text) == text.npos;
 }
 
 std::size_t ill_formed_utf8(std::string_view text) {
-  constexpr std::size_t npos = std::string_view::npos;
-  for (std::size_t start = 0; start < text.size();) {
-    // Pieces end before a character's first byte, or, if there is none within four bytes, inside an ill-formed
-    // sequence.
-    std::size_t end = std::min(text.size(), start + longest_text / 2);
-    for (int i = 0; i < 3 && end < text.size() && (byte_at(text, end) & 0xC0U) == 0x80U; ++i) --end;
-    std::size_t first = npos;
-    walk_utf8(text.substr(start, end - start), [&](std::int32_t begin, std::int32_t, bool is_well_formed) {
-      if (!is_well_formed) first = std::min(first, start + static_cast<std::size_t>(begin));
-    });
-    if (first != npos) return first;
-    start = end;
-  }
-  return npos;
+  std::size_t first = text.npos;
+  each_ill_formed(text, [&](std::size_t begin, std::size_t) { first = std::min(first, begin); });
+  return first;
 }
 
 std::size_t whole_characters(std::string_view text) {

@@ -108,23 +108,18 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
   return members;
 }
 
-void ZipBytes::read(std::size_t first, std::span<std::byte> into) const {
-  require(first, into.size());
-  constexpr std::size_t longest_beginning = std::size_t{2} << 20U, piece = std::size_t{1} << 20U;
-  const auto compare = [&] {
-    uLong check = 0;
-    for (std::size_t at = 0; at < member_.bytes; at += piece) {
-      stop_if_asked();
-      const std::string bytes = file_->text(member_.first + at, std::min(piece, member_.bytes - at));
-      check = crc32_z(check, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    }
-    if (check != member_.check)
-      throw FormatError(fmt::format("{}: {} has another check sum (CRC-32) than its directory says: it is damaged",
-                                    shown_path(file_->path()), printable(member_.name)));
-  };
-  const bool is_beginning = first == 0 && into.size() < member_.bytes && into.size() <= longest_beginning;
-  if (!is_beginning) std::call_once(once_, compare);
-  file_->read(member_.first + first, into);
+void require_check_sum(const FileBytes& file, const ZipMember& member) {
+  constexpr std::size_t piece = std::size_t{1} << 20U;
+  const FileBytes content = file.part(member.first, member.bytes);
+  uLong check = 0;
+  for (std::size_t at = 0; at < member.bytes; at += piece) {
+    stop_if_asked();
+    const std::string bytes = content.text(at, piece);
+    check = crc32_z(check, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  }
+  if (check != member.check)
+    throw FormatError(fmt::format("{}: {} has another check sum (CRC-32) than its directory says: it is damaged",
+                                  shown_path(file.path()), printable(member.name)));
 }
 
 }  // namespace headwave

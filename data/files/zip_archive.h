@@ -2,10 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "file_bytes.h"
@@ -27,19 +24,8 @@ struct ZipMember {
 ///         if the file cannot be read
 std::vector<ZipMember> zip_members(const FileBytes& file);
 
-/// The bytes of a member. Any read but that of its beginning first compares the whole member with its CRC-32, once.
-class ZipBytes : public ReadableBytes {
- public:
-  ZipBytes(std::shared_ptr<const FileBytes> file, ZipMember member)
-      : file_(std::move(file)), member_(std::move(member)) {}
-  [[nodiscard]] std::size_t size() const override { return member_.bytes; }
-  /// @throws FormatError if the CRC differs; IoError if the file cannot be read
-  void read(std::size_t first, std::span<std::byte> into) const override;
-
- private:
-  std::shared_ptr<const FileBytes> file_;
-  ZipMember member_;
-  mutable std::once_flag once_;
-};
+/// Compares a member with its CRC-32.
+/// @throws FormatError if the CRC differs; IoError if the file cannot be read
+void require_check_sum(const FileBytes& file, const ZipMember& member);
 
 }  // namespace headwave

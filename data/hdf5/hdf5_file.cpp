@@ -1,49 +1,157 @@
 #include "hdf5_file.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include <Eigen/Core>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hdf5_hl.h>
+#include <zlib.h>
 
 #include "../../core/errors/error.h"
 #include "../files/file_bytes.h"
 #include "../files/printable.h"
-#include "hdf5_dataset.h"
 #include "hdf5_handle.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_objects = 1'000'000;
+constexpr std::size_t most_names = 1'000'000;
+/// The bytes of a dataset that are read at once, at most.
+constexpr std::size_t most_hdf5_bytes = std::size_t{16} << 30U;
+/// Up to this size a dataset may be larger than its stored bytes can explain.
+constexpr std::size_t harmless_bytes = std::size_t{64} << 20U;
+/// Data may be this many times its stored bytes. Deflate reaches 1032.
+constexpr std::size_t best_compression = 2000;
+constexpr std::size_t most_chunks = 1'000'000, checksum_bytes = 4;
+constexpr std::size_t most_attribute_numbers = 4096, most_attribute_text = std::size_t{16} << 20U;
 
-/// Makes the errors of some work name what it is about.
-template <class Work>
-auto named(const std::string& name, Work work) {
-  const auto told = [&](const Error& problem) { return fmt::format("{}: {}", name, problem.finding()); };
-  try {
-    return work();
-  } catch (const FormatError& problem) {
-    throw FormatError(told(problem), problem.remedies());
-  } catch (const ShapeError& problem) {
-    throw ShapeError(told(problem), problem.remedies());
-  } catch (const IoError& problem) {
-    throw IoError(told(problem), problem.remedies());
+// h5py and netCDF store booleans as an enumeration of FALSE and TRUE.
+bool is_boolean(hid_t type) {
+  if (H5Tget_nmembers(type) != 2) return false;
+  for (const unsigned i : {0U, 1U}) {
+    char* name = H5Tget_member_name(type, i);
+    const bool expected = name != nullptr && std::strcmp(name, i == 0 ? "FALSE" : "TRUE") == 0;
+    H5free_memory(name);
+    if (!expected) return false;
   }
+  return true;
 }
 
-bool knows_creation_order(hid_t group) {
-  const Hdf5Handle properties(H5Gget_create_plist(group), H5Pclose);
-  unsigned order = 0;
-  if (!properties.valid() || H5Pget_link_creation_order(properties.id(), &order) < 0) fail_hdf5_read();
-  return (order & H5P_CRT_ORDER_TRACKED) != 0;
+// bfloat16: the upper 16 bits of a float32.
+bool is_brain_float(hid_t type) {
+  std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  return H5Tget_size(type) == 2 &&
+         H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && mantissa_bits == 7;
+}
+
+/// A stored type in words, without its byte order: "float32", "bfloat16", "int64", "uint8", "bool", "enum",
+/// "string", "compound", ...
+std::string type_text(hid_t type) {
+  static const std::map<H5T_class_t, const char*> others{{H5T_STRING, "string"},
+                                                         {H5T_OPAQUE, "opaque"},
+                                                         {H5T_COMPOUND, "compound"},
+                                                         {H5T_REFERENCE, "reference"},
+                                                         {H5T_VLEN, "variable-length lists"},
+                                                         {H5T_ARRAY, "arrays"},
+                                                         {H5T_TIME, "time"}};
+  const std::size_t bits = 8 * H5Tget_size(type);
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind == H5T_INTEGER) return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
+  if (kind == H5T_FLOAT) return fmt::format("{}float{}", is_brain_float(type) ? "b" : "", bits);
+  if (kind == H5T_ENUM) return is_boolean(type) ? "bool" : "enum";
+  if (kind == H5T_BITFIELD) return fmt::format("bitfield{}", bits);
+  const auto found = others.find(kind);
+  return found == others.end() ? "unknown" : found->second;
+}
+
+/// Whether entries of the type are real numbers that the library converts.
+bool is_number(hid_t type) {
+  const H5T_class_t kind = H5Tget_class(type);
+  return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
+}
+
+/// The shape and number of entries of a data space.
+struct Extent {
+  std::vector<Index> shape;  // empty: a single entry, or none
+  bool scalar = false;       // a single entry without an axis
+  std::size_t entries = 0;
+};
+
+Extent extent_of(hid_t space) {
+  Extent extent;
+  const H5S_class_t kind = H5Sget_simple_extent_type(space);
+  if (kind == H5S_NULL) return extent;
+  extent.entries = 1;
+  extent.scalar = kind == H5S_SCALAR;
+  if (extent.scalar) return extent;
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int axes = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  if (kind != H5S_SIMPLE || axes < 0) throw FormatError("the shape cannot be read");
+  for (const hsize_t size : std::span(sizes).first(static_cast<std::size_t>(axes))) {
+    constexpr auto largest = static_cast<hsize_t>(std::numeric_limits<Index>::max());
+    if (size > largest || __builtin_mul_overflow(extent.entries, size, &extent.entries) || extent.entries > largest)
+      throw FormatError("the shape has more entries than any file can hold");
+    extent.shape.push_back(static_cast<Index>(size));
+  }
+  return extent;
+}
+
+std::string unpadded(std::string_view text, H5T_str_t padding) {
+  if (padding == H5T_STR_SPACEPAD) return std::string(text.substr(0, text.find_last_not_of(' ') + 1));
+  return std::string(text.substr(0, text.find('\0')));
+}
+
+std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t entries,
+                                          const std::function<bool(hid_t, void*)>& read) {
+  const Hdf5Handle memory(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(memory.id(), H5T_VARIABLE);
+  H5Tset_cset(memory.id(), H5Tget_cset(type));
+  std::vector<char*> pointers(entries, nullptr);
+  if (!read(memory.id(), pointers.data())) fail_hdf5_read();
+  std::vector<std::string> texts;
+  texts.reserve(entries);
+  for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
+#if H5_VERSION_GE(1, 12, 0)
+  H5Treclaim(memory.id(), space, H5P_DEFAULT, pointers.data());
+#else
+  H5Dvlen_reclaim(memory.id(), space, H5P_DEFAULT, pointers.data());
+#endif
+  return texts;
+}
+
+/// The texts of a string dataset or attribute, without padding.
+/// @param read  called with the memory type and a buffer; returns whether the library could fill it
+/// @throws FormatError if it could not, or if the texts would take more than `most_bytes`
+std::vector<std::string> strings_of(hid_t type, hid_t space, std::size_t most_bytes,
+                                    const std::function<bool(hid_t, void*)>& read) {
+  const std::size_t entries = extent_of(space).entries, width = H5Tget_size(type);
+  if (width == 0 || entries > most_bytes / width)
+    throw FormatError(fmt::format("{} texts of {} bytes are more than is read", entries, width));
+  if (entries == 0) return {};
+  if (H5Tis_variable_str(type) > 0) return variable_strings(type, space, entries, read);
+  std::string characters(entries * width, '\0');
+  if (!read(type, characters.data())) fail_hdf5_read();
+  std::vector<std::string> texts;
+  texts.reserve(entries);
+  for (std::size_t i = 0; i < entries; ++i)
+    texts.push_back(unpadded(std::string_view(characters).substr(i * width, width), H5Tget_strpad(type)));
+  return texts;
 }
 
 /// Keeps the names that the library hands out, one after another.
-herr_t keep_name(hid_t, const char* name, const H5L_info_t*, void* list) {
+template <class Info>
+herr_t keep_name(hid_t, const char* name, const Info*, void* list) {
   auto& kept = *static_cast<std::vector<std::string>*>(list);
-  if (kept.size() >= most_objects) return 1;
+  if (kept.size() >= most_names) return 1;
   try {
     kept.emplace_back(name);
   } catch (...) {
@@ -52,10 +160,382 @@ herr_t keep_name(hid_t, const char* name, const H5L_info_t*, void* list) {
   return 0;
 }
 
-std::vector<std::string> names_in(hid_t group) {
+/// An open attribute.
+struct StoredAttribute {
+  StoredAttribute(hid_t object, const std::string& name)
+      : handle(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose),
+        type(H5Aget_type(handle.id()), H5Tclose),
+        space(H5Aget_space(handle.id()), H5Sclose) {
+    if (!handle.valid() || !type.valid() || !space.valid()) fail_hdf5_read();
+  }
+  [[nodiscard]] bool is_text() const { return H5Tget_class(type.id()) == H5T_STRING; }
+  [[nodiscard]] std::vector<std::string> texts() const {
+    return strings_of(type.id(), space.id(), most_attribute_text,
+                      [&](hid_t memory, void* buffer) { return H5Aread(handle.id(), memory, buffer) >= 0; });
+  }
+  template <class Number>
+  [[nodiscard]] std::vector<Number> numbers(hid_t memory, std::size_t entries) const {
+    std::vector<Number> numbers(entries);
+    if (entries > 0 && H5Aread(handle.id(), memory, numbers.data()) < 0) fail_hdf5_read();
+    return numbers;
+  }
+
+  Hdf5Handle handle, type, space;
+};
+
+bool fits_int64(hid_t type) {
+  return H5Tget_class(type) != H5T_FLOAT && (H5Tget_size(type) < 8 || H5Tget_sign(type) != H5T_SGN_NONE);
+}
+
+/// A single number or text unchanged, up to 4096 numbers as a list of doubles, several texts joined by ", ", and
+/// anything else described in brackets.
+Attribute value_of(const StoredAttribute& attribute) {
+  const hid_t type = attribute.type.id();
+  const Extent extent = extent_of(attribute.space.id());
+  if (attribute.is_text()) return fmt::format("{}", fmt::join(attribute.texts(), ", "));
+  if (!is_number(type) || extent.entries > most_attribute_numbers)
+    return extent.scalar ? fmt::format("({})", type_text(type))
+                         : fmt::format("({}, {} entries)", type_text(type), extent.entries);
+  if (!extent.scalar) return attribute.numbers<double>(H5T_NATIVE_DOUBLE, extent.entries);
+  if (fits_int64(type)) return attribute.numbers<std::int64_t>(H5T_NATIVE_INT64, 1).front();
+  return attribute.numbers<double>(H5T_NATIVE_DOUBLE, 1).front();
+}
+
+Attributes attributes_of(hid_t object) {
   std::vector<std::string> names;
-  const H5_index_t index = knows_creation_order(group) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-  if (H5Literate(group, index, H5_ITER_INC, nullptr, keep_name, &names) < 0) fail_hdf5_read();
+  // In a damaged file, attributes that were found before the library failed are still worth showing.
+  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_name<H5A_info_t>, &names) < 0 &&
+      hdf5_read_failed_by_system())
+    fail_hdf5_read("attributes");
+  Attributes attributes;
+  for (const std::string& name : names) try {
+      attributes[name] = value_of({object, name});
+    } catch (const FormatError&) {
+      attributes[name] = "(cannot be read)";
+    }
+  return attributes;
+}
+
+std::vector<std::string> attribute_texts_of(hid_t object, const std::string& name) {
+  if (H5Aexists(object, name.c_str()) <= 0) return {};
+  const StoredAttribute attribute(object, name);
+  if (!attribute.is_text()) throw FormatError(fmt::format("attribute '{}' must be text", printable(name)));
+  return attribute.texts();
+}
+
+herr_t refuse_other_file(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
+  return -1;
+}
+
+/// Opens a group, dataset or type by its path, through soft links inside the file, never into another file.
+/// @throws FormatError if there is none or it cannot be opened
+Hdf5Handle object_at(hid_t file, const std::string& path) {
+  const Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
+  Hdf5Handle object(H5Oopen(file, path.c_str(), access.id()), H5Oclose);
+  if (!object.valid()) fail_hdf5_read(fmt::format("'{}' cannot be opened", printable(path)));
+  return object;
+}
+
+bool is_plausible(std::size_t bytes, std::uintmax_t stored) {
+  return bytes <= harmless_bytes || bytes / best_compression <= stored;
+}
+
+/// A filter that a dataset's chunks went through when they were written.
+struct Filter {
+  H5Z_filter_t id;
+  std::string text;  // "shuffle", "gzip 2", "fletcher32", "filter 32001 blosc"
+};
+
+/// The filters of a dataset in the order they were applied.
+std::vector<Filter> filters_of(hid_t layout) {
+  std::vector<Filter> filters;
+  const int count = H5Pget_nfilters(layout);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0, config = 0;
+    std::array<unsigned, 16> values{};
+    std::size_t value_count = values.size();
+    std::array<char, 64> name{};
+    const H5Z_filter_t id = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &value_count, values.data(),
+                                           name.size() - 1, name.data(), &config);
+    std::string text = fmt::format("filter {} {}", id, printable(name.data(), 40));
+    if (id == H5Z_FILTER_DEFLATE) text = fmt::format("gzip {}", values[0]);
+    if (id == H5Z_FILTER_SHUFFLE) text = "shuffle";
+    if (id == H5Z_FILTER_FLETCHER32) text = "fletcher32";
+    filters.push_back({id, text});
+  }
+  return filters;
+}
+
+void require_known(const std::vector<Filter>& filters) {
+  for (const Filter& filter : filters)
+    if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE && filter.id != H5Z_FILTER_FLETCHER32)
+      // h5repack omits, without an error, a dataset whose filter is not part of the library.
+      throw FormatError(fmt::format(
+          "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
+          filter.id < H5Z_FILTER_RESERVED
+              ? "repack the file with h5repack -f GZIP=4"
+              : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip'), or, in "
+                "Python, give headwave.run(states=h5py.File(...))"));
+}
+
+/// Bytes of one stored entry; of a text of variable length those of its length and its place in the file.
+std::size_t stored_entry(hid_t dataset, hid_t type) {
+  if (H5Tis_variable_str(type) <= 0) return H5Tget_size(type);
+  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
+  const Hdf5Handle creation(H5Fget_create_plist(file.id()), H5Pclose);
+  std::size_t address = 8, length = 8;
+  H5Pget_sizes(creation.id(), &address, &length);
+  return 4 + address + 4;
+}
+
+/// An open dataset. It refuses to read what a damaged or hostile file could use against the library.
+///
+/// Packed chunks must unpack to their size before the library unpacks them: it (1.10 at least) copies a chunk's full
+/// size out of what the filters gave, so a chunk that unpacks to less makes it read beyond its memory. Filters
+/// other than shuffle, gzip and fletcher32 are refused.
+class Dataset {
+ public:
+  /// @throws FormatError if the object is not a dataset or is broken
+  Dataset(Hdf5Handle object, std::uintmax_t file_bytes);
+
+  [[nodiscard]] hid_t id() const { return dataset_.id(); }
+  [[nodiscard]] hid_t type() const { return type_.id(); }
+  [[nodiscard]] const Extent& extent() const { return extent_; }
+  [[nodiscard]] ArrayBlock whole() const { return whole_block(extent_.shape); }
+  [[nodiscard]] std::size_t entries(const ArrayBlock& block) const {
+    return block.count == extent_.shape ? extent_.entries : entries_of(block);
+  }
+
+  /// Layout and filters in words: "chunks (1, 64), shuffle, gzip 2".
+  [[nodiscard]] std::string storage_text() const;
+
+  /// @throws FormatError if its data lies in other files, which are not followed
+  void require_own_data() const;
+
+  /// Refuses a block with data outside the file, or more data than the file's bytes can stand for.
+  /// @param memory_entry  bytes of one entry in memory
+  void require_readable(const ArrayBlock& block, std::size_t memory_entry) const;
+
+  /// Reads a block of numbers that require_readable() accepted, converted by the library.
+  void read(hid_t memory_type, const ArrayBlock& block, void* values);
+
+  [[nodiscard]] std::vector<std::string> strings();
+
+ private:
+  [[nodiscard]] bool has_chunks() const;
+  [[nodiscard]] std::size_t chunk_bytes() const;
+  void check_chunks(const ArrayBlock& block);
+  void check_packed_chunk(const std::vector<hsize_t>& first);
+  void require_unpacked_size(const std::vector<hsize_t>& first, std::size_t stored);
+
+  Hdf5Handle dataset_, type_, space_;
+  Hdf5Handle layout_;  // the creation properties
+  std::uintmax_t file_bytes_;
+  Extent extent_;
+  std::vector<hsize_t> chunk_;                // sizes along the axes; empty if the dataset is not chunked
+  std::vector<Filter> filters_;               // in the order in which they were applied
+  bool has_right_size_ = false;               // the plain chunks together
+  std::set<std::vector<hsize_t>> checked_;    // first entries of packed chunks that unpack to their size
+  std::vector<std::byte> packed_, unpacked_;  // memory that is used again
+};
+
+Dataset::Dataset(Hdf5Handle object, std::uintmax_t file_bytes) : dataset_(std::move(object)), file_bytes_(file_bytes) {
+  if (H5Iget_type(id()) != H5I_DATASET) throw FormatError("expected a dataset, found a group or a type");
+  type_ = Hdf5Handle(H5Dget_type(id()), H5Tclose);
+  layout_ = Hdf5Handle(H5Dget_create_plist(id()), H5Pclose);
+  // To tell its extent the library would open what a virtual dataset is made of, be it a pipe.
+  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL) return;
+  space_ = Hdf5Handle(H5Dget_space(id()), H5Sclose);
+  if (!type_.valid() || !space_.valid() || !layout_.valid()) fail_hdf5_read();
+  // A damaged type may claim to be of any size.
+  if (is_number(type()) && H5Tget_size(type()) > 16)
+    throw FormatError(fmt::format("numbers of {} bytes: the file is damaged", H5Tget_size(type())));
+  extent_ = extent_of(space_.id());
+  if (H5Pget_layout(layout_.id()) != H5D_CHUNKED) return;
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int axes = H5Pget_chunk(layout_.id(), H5S_MAX_RANK, sizes.data());
+  chunk_.assign(sizes.begin(), sizes.begin() + std::clamp(axes, 0, H5S_MAX_RANK));
+  filters_ = filters_of(layout_.id());
+}
+
+bool Dataset::has_chunks() const {
+  return H5Pget_layout(layout_.id()) == H5D_CHUNKED && extent_.entries > 0;
+}
+
+std::string Dataset::storage_text() const {
+  const H5D_layout_t kind = H5Pget_layout(layout_.id());
+  if (kind == H5D_VIRTUAL) return "virtual, made of other datasets";
+  if (!extent_.scalar && extent_.shape.empty()) return "no entries";
+  if (H5Pget_external_count(layout_.id()) > 0) return "in other files";
+  if (kind == H5D_COMPACT) return "compact";
+  if (kind == H5D_CONTIGUOUS) return "contiguous";
+  std::string text = fmt::format("chunks ({})", fmt::join(chunk_, ", "));
+  for (const Filter& filter : filters_) text += ", " + filter.text;
+  return text;
+}
+
+void Dataset::require_own_data() const {
+  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
+    throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
+}
+
+void Dataset::require_readable(const ArrayBlock& block, std::size_t memory_entry) const {
+  const H5D_layout_t kind = H5Pget_layout(layout_.id());
+  const std::size_t stored_size = H5Tget_size(type());
+  if (entries(block) > most_hdf5_bytes / std::max(stored_size, memory_entry))
+    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(block)));
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(extent_.entries, stored_size, &bytes)) bytes = std::numeric_limits<std::size_t>::max();
+  const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(id()), file_bytes_);
+  // What is not chunked lies in the file byte for byte, or was never written; the library does not check that
+  // it is all there.
+  const bool never_written = kind == H5D_CONTIGUOUS && stored == 0 && bytes <= harmless_bytes;
+  if (kind == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
+    throw FormatError(fmt::format(
+        "{} bytes are promised, {} are stored: the file is damaged, or the data was never written", bytes, stored));
+  if (has_chunks() && !is_plausible(chunk_bytes(), file_bytes_))
+    throw FormatError(fmt::format("its chunks are too large for a file of {} bytes: the file is damaged", file_bytes_));
+}
+
+std::size_t Dataset::chunk_bytes() const {
+  if (chunk_.size() != extent_.shape.size() || std::ranges::count(chunk_, hsize_t{0}) > 0)
+    throw FormatError("its chunks do not fit its shape: the file is damaged");
+  std::size_t bytes = stored_entry(id(), type());
+  for (const hsize_t size : chunk_)
+    if (__builtin_mul_overflow(bytes, size, &bytes)) return std::numeric_limits<std::size_t>::max();
+  return bytes;
+}
+
+/// Checks the chunks that the library will read: that packed ones of the block unpack to their size, and that plain
+/// ones, which are all of one size, take as many bytes as there are chunks of it. (To ask for the size of a single
+/// chunk, the library looks at every one.)
+void Dataset::check_chunks(const ArrayBlock& block) {
+  if (!has_chunks() || entries(block) == 0) return;
+  require_known(filters_);
+  std::vector<hsize_t> first, end;
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis < chunk_.size(); ++axis) {
+    const auto begin = static_cast<hsize_t>(block.first[axis]);
+    first.push_back(begin / chunk_[axis] * chunk_[axis]);
+    end.push_back(begin + static_cast<hsize_t>(block.count[axis]));
+    if (__builtin_mul_overflow(count, (end[axis] - first[axis] - 1) / chunk_[axis] + 1, &count) || count > most_chunks)
+      throw FormatError(fmt::format("more than {} chunks are not read: repack the file with larger ones", most_chunks));
+  }
+  if (filters_.empty()) {
+    if (has_right_size_) return;
+    const hsize_t stored = H5Dget_storage_size(id());
+    hsize_t written = 0;
+    if (H5Dget_num_chunks(id(), space_.id(), &written) < 0) fail_hdf5_read();
+    has_right_size_ = stored == written * chunk_bytes();
+    if (!has_right_size_)
+      throw FormatError(fmt::format("{} chunks of {} bytes were expected, found {} bytes: the file is damaged", written,
+                                    chunk_bytes(), stored));
+    return;
+  }
+  std::vector<hsize_t> at = first;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!checked_.contains(at)) check_packed_chunk(at);
+    checked_.insert(at);
+    for (std::size_t axis = at.size(); axis-- > 0; at[axis] = first[axis])
+      if ((at[axis] += chunk_[axis]) < end[axis]) break;
+  }
+}
+
+void Dataset::check_packed_chunk(const std::vector<hsize_t>& first) {
+  // (H5Dget_chunk_storage_size() gives a size for chunks that were never written.)
+  unsigned skipped = 0;
+  haddr_t address = HADDR_UNDEF;
+  hsize_t stored = 0;
+  if (H5Dget_chunk_info_by_coord(id(), first.data(), &skipped, &address, &stored) < 0) fail_hdf5_read();
+  if (address == HADDR_UNDEF) return;
+  if (stored > file_bytes_)
+    throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes_));
+  require_unpacked_size(first, static_cast<std::size_t>(stored));
+}
+
+void inflate_into(const std::vector<std::byte>& packed, std::size_t most, std::vector<std::byte>& into) {
+  into.resize(most);
+  uLongf size = most;
+  if (uncompress(reinterpret_cast<Bytef*>(into.data()), &size, reinterpret_cast<const Bytef*>(packed.data()),
+                 packed.size()) != Z_OK)
+    throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
+  into.resize(size);
+}
+
+/// Undoes the filters of a chunk that change its size.
+void Dataset::require_unpacked_size(const std::vector<hsize_t>& first, std::size_t stored) {
+  const std::size_t expected = chunk_bytes();
+  packed_.resize(stored);
+  std::uint32_t skipped = 0;
+#if H5_VERS_MAJOR >= 2
+  std::size_t room = packed_.size();
+  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data(), &room);
+#else
+  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data());
+#endif
+  if (read < 0) fail_hdf5_read();
+  for (std::size_t i = filters_.size(); i-- > 0;) {
+    if (((skipped >> i) & 1U) != 0) continue;
+    if (filters_[i].id == H5Z_FILTER_FLETCHER32)
+      packed_.resize(packed_.size() - std::min(checksum_bytes, packed_.size()));
+    if (filters_[i].id == H5Z_FILTER_DEFLATE) {
+      // Room for a checksum inside the packed part, and no more: a chunk that unpacks to more is refused too.
+      inflate_into(packed_, expected + checksum_bytes, unpacked_);
+      packed_.swap(unpacked_);
+    }
+  }
+  if (packed_.size() != expected)
+    throw FormatError(
+        fmt::format("a chunk of {} bytes was expected, found {}: the file is damaged", expected, packed_.size()));
+}
+
+void Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) {
+  check_chunks(block);
+  if (block.count == extent_.shape) {
+    if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) fail_hdf5_read();
+    return;
+  }
+  const std::vector<hsize_t> start(block.first.begin(), block.first.end());
+  const std::vector<hsize_t> count(block.count.begin(), block.count.end());
+  const Hdf5Handle chosen(H5Scopy(space_.id()), H5Sclose);
+  const Hdf5Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+  if (H5Sselect_hyperslab(chosen.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0 ||
+      H5Dread(id(), memory_type, memory.id(), chosen.id(), H5P_DEFAULT, values) < 0)
+    fail_hdf5_read();
+}
+
+std::vector<std::string> Dataset::strings() {
+  if (H5Tget_class(type()) != H5T_STRING) throw FormatError(fmt::format("expected text, found {}", type_text(type())));
+  require_own_data();
+  require_readable(whole(), sizeof(std::string));
+  check_chunks(whole());
+  return strings_of(type(), space_.id(), std::size_t{1} << 30U, [&](hid_t memory, void* buffer) {
+    return H5Dread(id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
+  });
+}
+
+/// The names that a walk through a group hands out: in the order of creation if the file knows it, else as they sort.
+/// @param problem  why the walk ended too early; empty if it did not
+template <class Walk>
+std::vector<std::string> names_by(const Walk& walk, std::string& problem) {
+  std::vector<std::string> names;
+  for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
+    names.clear();
+    problem.clear();
+    if (walk(index, keep_name<H5L_info_t>, &names) >= 0) break;
+    if (hdf5_read_failed_by_system()) fail_hdf5_read();
+    problem = hdf5_reason();
+  }
+  return names;
+}
+
+std::vector<std::string> names_in(hid_t group) {
+  std::string problem;
+  std::vector<std::string> names = names_by(
+      [&](auto index, auto keep, auto list) { return H5Literate(group, index, H5_ITER_INC, nullptr, keep, list); },
+      problem);
+  if (!problem.empty()) throw FormatError(problem);
   return names;
 }
 
@@ -64,8 +544,8 @@ std::string link_target(hid_t file, const std::string& path) {
   H5L_info_t info{};
   if (H5Lget_info(file, path.c_str(), &info, H5P_DEFAULT) < 0) fail_hdf5_read();
   if (info.type == H5L_TYPE_HARD) return "";
-  if (info.type != H5L_TYPE_SOFT && info.type != H5L_TYPE_EXTERNAL) return "of a kind of its own";
-  if (info.u.val_size > (std::size_t{1} << 16U)) return "to a name too long to be one";
+  const bool is_known = info.type == H5L_TYPE_SOFT || info.type == H5L_TYPE_EXTERNAL;
+  if (!is_known || info.u.val_size > (std::size_t{1} << 16U)) return "of a kind of its own";
   std::string value(info.u.val_size + 1, '\0');
   if (H5Lget_val(file, path.c_str(), value.data(), info.u.val_size, H5P_DEFAULT) < 0) fail_hdf5_read();
   if (info.type == H5L_TYPE_SOFT) return fmt::format("to {}", value.c_str());
@@ -76,24 +556,24 @@ std::string link_target(hid_t file, const std::string& path) {
   return fmt::format("to {} in another file, {}", object, other);
 }
 
-Hdf5Node node_of(Hdf5Handle object, const std::string& path) {
-  Hdf5Node node{path, "type", {}, "", "", hdf5_attributes(object.id())};
+Hdf5Node node_of(Hdf5Handle object, const std::string& path, std::uintmax_t file_bytes) {
+  Hdf5Node node{path, "type", {}, "", "", attributes_of(object.id())};
   const H5I_type_t kind = H5Iget_type(object.id());
   if (kind == H5I_GROUP) node.kind = "group";
-  if (kind == H5I_DATATYPE) node.dtype = hdf5_type_text(object.id());
+  if (kind == H5I_DATATYPE) node.dtype = type_text(object.id());
   if (kind != H5I_DATASET) return node;
-  const Hdf5Dataset dataset(std::move(object));
+  const Dataset dataset(std::move(object), file_bytes);
   node.kind = "dataset";
   node.shape = dataset.extent().shape;
-  node.dtype = hdf5_type_text(dataset.type());
+  node.dtype = type_text(dataset.type());
   node.storage = dataset.storage_text();
   return node;
 }
 
-Hdf5Node member_node(hid_t file, const std::string& path) {
+Hdf5Node member_node(hid_t file, const std::string& path, std::uintmax_t file_bytes) {
   const std::string target = path == "/" ? "" : link_target(file, path);
   if (!target.empty()) return {path, "link", {}, "", target, {}};
-  return node_of(hdf5_object(file, path), path);
+  return node_of(object_at(file, path), path, file_bytes);
 }
 
 std::string last_name(hid_t object) {
@@ -104,7 +584,7 @@ std::string last_name(hid_t object) {
   return path.substr(path.rfind('/') + 1);
 }
 
-std::vector<std::string> scales_of(const Hdf5Dataset& data) {
+std::vector<std::string> scales_of(const Dataset& data) {
   std::vector<std::string> names(data.extent().shape.size());
   const auto keep_first = [](hid_t, unsigned, hid_t scale, void* name) -> herr_t {
     *static_cast<std::string*>(name) = last_name(scale);
@@ -116,19 +596,19 @@ std::vector<std::string> scales_of(const Hdf5Dataset& data) {
 }
 
 /// Unsigned numbers beyond int64 would be clipped in silence; read as unsigned ones, they come out negative.
-bool could_overflow(const Hdf5Dataset& data) {
+bool could_overflow(const Dataset& data) {
   return H5Tget_size(data.type()) >= 8 && H5Tget_sign(data.type()) == H5T_SGN_NONE;
 }
 
-hid_t memory_type(const Hdf5Dataset&, float) {
+hid_t memory_type(const Dataset&, float) {
   return H5T_NATIVE_FLOAT;
 }
-hid_t memory_type(const Hdf5Dataset&, double) {
+hid_t memory_type(const Dataset&, double) {
   return H5T_NATIVE_DOUBLE;
 }
-hid_t memory_type(const Hdf5Dataset& data, std::int64_t) {
+hid_t memory_type(const Dataset& data, std::int64_t) {
   if (H5Tget_class(data.type()) == H5T_FLOAT)
-    throw FormatError(fmt::format("expected integers, found {}", hdf5_type_text(data.type())));
+    throw FormatError(fmt::format("expected integers, found {}", type_text(data.type())));
   return could_overflow(data) ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64;
 }
 
@@ -145,40 +625,61 @@ struct Hdf5File::Opened {
     if (!file.valid()) fail_hdf5_read("cannot be read as an HDF5 file");
   }
 
-  Hdf5Dataset& dataset(const std::string& path) {
+  Dataset& dataset(const std::string& path) {
     constexpr std::size_t most_open = 1000;
     if (const auto found = datasets.find(path); found != datasets.end()) return found->second;
     if (datasets.size() >= most_open) datasets.clear();
-    return datasets.emplace(path, Hdf5Dataset(file.id(), path)).first->second;
+    return datasets.emplace(path, Dataset(object_at(file.id(), path), bytes)).first->second;
   }
 
   /// @param room  called with the number of entries
   /// @param block  null: all entries
   template <class Number, class Room>
   void read(const std::string& path, const ArrayBlock* chosen, const Room& room) {
-    Hdf5Dataset& data = dataset(path);
+    Dataset& data = dataset(path);
     data.require_own_data();
-    if (!hdf5_is_number(data.type()))
-      throw FormatError(fmt::format("expected numbers, found {}", hdf5_type_text(data.type())));
+    if (!is_number(data.type())) throw FormatError(fmt::format("expected numbers, found {}", type_text(data.type())));
     const hid_t type = memory_type(data, Number{});
     const ArrayBlock block = chosen == nullptr ? data.whole() : *chosen;
     require_inside(block, data.extent().shape);
-    data.check_readable(bytes, sizeof(Number), block);
-    const std::size_t entries = block.count == data.extent().shape ? data.extent().entries : entries_of(block);
+    data.require_readable(block, sizeof(Number));
+    const std::size_t entries = data.entries(block);
     Number* values = room(entries);
-    if (entries > 0) data.read(bytes, type, block, values);
+    if (entries == 0) return;
+    if constexpr (std::is_same_v<Number, float>) {
+      const Hdf5Handle half = hdf5_half_type();
+      if (H5Tequal(data.type(), half.id()) > 0) {
+        // The library's own conversion takes numbers apart bit by bit, 0.1 us each.
+        std::vector<Eigen::half> halves(entries);
+        data.read(half.id(), block, halves.data());
+        std::ranges::copy(halves, values);
+        return;
+      }
+    }
+    data.read(type, block, values);
   }
 
   std::uintmax_t bytes;
   Hdf5Handle file;
-  std::map<std::string, Hdf5Dataset> datasets;
+  std::map<std::string, Dataset> datasets;
 };
 
 /// Runs some work within the library; errors name the file and the object.
 template <class Work>
 auto Hdf5File::read_named(const std::string& object, Work work) const {
   const Hdf5Session session(name_.c_str());
-  return named(object.empty() ? name_ : fmt::format("{}: {}", name_, printable(object)), work);
+  const auto told = [&](const Error& problem) {
+    return fmt::format("{}: {}{}{}", name_, printable(object), object.empty() ? "" : ": ", problem.finding());
+  };
+  try {
+    return work();
+  } catch (const FormatError& problem) {
+    throw FormatError(told(problem));
+  } catch (const ShapeError& problem) {
+    throw ShapeError(told(problem));
+  } catch (const IoError& problem) {
+    throw IoError(told(problem));
+  }
 }
 
 Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown_path(path)) {
@@ -194,29 +695,22 @@ Hdf5File::~Hdf5File() {
 std::vector<Hdf5Node> Hdf5File::tree() const {
   return read_named("", [&] {
     const hid_t file = opened_->file.id();
-    std::vector<Hdf5Node> nodes{member_node(file, "/")};
+    std::vector<Hdf5Node> nodes{member_node(file, "/", opened_->bytes)};
     const auto unreadable = [&](const std::string& path, const std::string& why) {
       nodes.push_back({path, "unreadable", {}, "", why, {}});
     };
-    std::vector<std::string> paths;
-    bool visited = false;  // a group that can be reached twice is entered once
-    std::string problem;
-    for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
-      if (visited) break;
-      paths.clear();
-      visited = H5Lvisit(file, index, H5_ITER_INC, keep_name, &paths) >= 0;
-      if (!visited && hdf5_read_failed_by_system()) fail_hdf5_read();
-      if (!visited) problem = hdf5_reason();
-    }
+    std::string problem;  // a group that can be reached twice is entered once
+    const std::vector<std::string> paths = names_by(
+        [&](auto index, auto keep, auto list) { return H5Lvisit(file, index, H5_ITER_INC, keep, list); }, problem);
     for (const std::string& name : paths) {
       const std::string path = "/" + name;
       try {
-        nodes.push_back(member_node(file, path));
+        nodes.push_back(member_node(file, path, opened_->bytes));
       } catch (const FormatError& broken) {  // one broken object does not hide the others
         unreadable(path, std::string(broken.finding()));
       }
     }
-    if (!visited) unreadable("/", problem);
+    if (!problem.empty()) unreadable("/", problem);
     return nodes;
   });
 }
@@ -234,13 +728,13 @@ std::vector<Number> Hdf5File::numbers(const std::string& dataset) const {
 }
 
 std::vector<std::string> Hdf5File::names(const std::string& group) const {
-  return read_named(group, [&] { return names_in(hdf5_object(opened_->file.id(), group).id()); });
+  return read_named(group, [&] { return names_in(object_at(opened_->file.id(), group).id()); });
 }
 
 bool Hdf5File::has(const std::string& object) const {
   return read_named(object, [&] {
     try {
-      return hdf5_object(opened_->file.id(), object).valid();
+      return object_at(opened_->file.id(), object).valid();
     } catch (const FormatError&) {
       return false;
     }
@@ -248,12 +742,11 @@ bool Hdf5File::has(const std::string& object) const {
 }
 
 Hdf5Node Hdf5File::node(const std::string& object) const {
-  return read_named(object, [&] { return node_of(hdf5_object(opened_->file.id(), object), object); });
+  return read_named(object, [&] { return node_of(object_at(opened_->file.id(), object), object, opened_->bytes); });
 }
 
 std::vector<std::string> Hdf5File::attribute_texts(const std::string& object, const std::string& attribute) const {
-  return read_named(object,
-                    [&] { return hdf5_attribute_texts(hdf5_object(opened_->file.id(), object).id(), attribute); });
+  return read_named(object, [&] { return attribute_texts_of(object_at(opened_->file.id(), object).id(), attribute); });
 }
 
 std::vector<std::string> Hdf5File::scales(const std::string& dataset) const {
@@ -283,7 +776,7 @@ std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
 }
 
 std::vector<std::string> Hdf5File::strings(const std::string& dataset) const {
-  return read_named(dataset, [&] { return opened_->dataset(dataset).strings(opened_->bytes); });
+  return read_named(dataset, [&] { return opened_->dataset(dataset).strings(); });
 }
 
 }  // namespace headwave

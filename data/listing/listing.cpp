@@ -69,24 +69,14 @@ ListingEntry npy_entry(const std::string& name, const NpyInfo& info) {
   return entry;
 }
 
-/// An array, or, if its header is damaged, a note.
-template <class Read>
-void add_npy(Listing& listing, const std::string& name, const Read& read) {
-  try {
-    listing.entries.push_back(npy_entry(name, read()));
-  } catch (const FormatError& problem) {
-    listing.notes.emplace_back(problem.what());
-  }
-}
-
 Listing npz_listing(const fs::path& path) {
   Listing listing{"npz", path, {}, {}, {}};
-  const auto file = std::make_shared<const FileBytes>(path);
-  for (const ZipMember& member : zip_members(*file))
+  const FileBytes file(path);
+  for (const ZipMember& member : zip_members(file))
     if (member.name.ends_with(".npy"))
-      add_npy(listing, member.name.substr(0, member.name.size() - 4), [&] {
-        return npy_info(ZipBytes(file, member), fmt::format("{}: {}", shown_path(path), printable(member.name)));
-      });
+      listing.entries.push_back(npy_entry(member.name.substr(0, member.name.size() - 4),
+                                          npy_info(file.part(member.first, member.bytes),
+                                                   fmt::format("{}: {}", shown_path(path), printable(member.name)))));
   return listing;
 }
 
@@ -96,41 +86,9 @@ Listing npy_folder_listing(const fs::path& folder) {
   for (std::error_code ended; const auto& file : fs::directory_iterator(folder, ended))
     if (file.path().extension() == ".npy") files.push_back(file.path());
   std::ranges::sort(files);
-  for (const fs::path& file : files) add_npy(listing, file.filename().string(), [&] { return npy_info(file); });
+  for (const fs::path& file : files) listing.entries.push_back(npy_entry(file.filename().string(), npy_info(file)));
   return listing;
 }
-
-Listing folder_listing(const fs::path& folder) {
-  std::error_code ignored;
-  if (!fs::exists(folder / "config.json", ignored)) {
-    Listing arrays = npy_folder_listing(folder);
-    if (!arrays.entries.empty() || !arrays.notes.empty()) return arrays;
-  }
-  return model_listing(folder);
-}
-
-}  // namespace
-
-Listing listing_of(const fs::path& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return folder_listing(path);
-  switch (content_of_file(path)) {
-    case FileContent::hdf5:
-      return hdf5_listing(path);
-    case FileContent::npy:
-      return {"npy", path, {}, {npy_entry(path.filename().string(), npy_info(path))}, {}};
-    case FileContent::npz:
-      return npz_listing(path);
-    case FileContent::safetensors:
-      return safetensors_listing(path);
-    default:
-      throw foreign_file(path, "HDF5, safetensors, .npy or .npz, or a folder of a model or of .npy files");
-  }
-}
-
-namespace {
-
-namespace fs = std::filesystem;
 
 /// What config.json says of the checkpoint; what it says of the model follows from its map.
 void add_config(Listing& listing, const fs::path& file) {
@@ -213,8 +171,9 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
     listing.facts["tokenizer_files"] = found;
 }
 
-}  // namespace
-
+/// Facts of config.json, which family the model is taken for and why, all tensors, parameters in total, tokenizer
+/// files. What config.json lacks, tensors that are missing, have the wrong shape or are not read, and weights that
+/// cannot be read, become notes: a directory is worth looking at before all of it is right.
 Listing model_listing(const fs::path& folder) {
   Listing listing{"model directory", folder, {}, {}, {}};
   const fs::path config = folder / "config.json";
@@ -238,6 +197,34 @@ Listing model_listing(const fs::path& folder) {
   if (!has_config) listing.notes.emplace_back("no config.json: what the tensors mean is not known");
   add_tokenizer(listing, folder);
   return listing;
+}
+
+Listing folder_listing(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / "config.json", ignored)) {
+    Listing arrays = npy_folder_listing(folder);
+    if (!arrays.entries.empty()) return arrays;
+  }
+  return model_listing(folder);
+}
+
+}  // namespace
+
+Listing listing_of(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return folder_listing(path);
+  switch (content_of_file(path)) {
+    case FileContent::hdf5:
+      return hdf5_listing(path);
+    case FileContent::npy:
+      return {"npy", path, {}, {npy_entry(path.filename().string(), npy_info(path))}, {}};
+    case FileContent::npz:
+      return npz_listing(path);
+    case FileContent::safetensors:
+      return safetensors_listing(path);
+    default:
+      throw foreign_file(path, "HDF5, safetensors, .npy or .npz, or a folder of a model or of .npy files");
+  }
 }
 
 }  // namespace headwave

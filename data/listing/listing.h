@@ -42,11 +42,4 @@ struct Listing {
 /// @throws IoError if the path cannot be read; FormatError if it is none of these, or damaged
 Listing listing_of(const std::filesystem::path& path);
 
-/// A model directory as a Listing: facts of its config.json, which family it is taken for and why, all
-/// tensors, parameters in total, tokenizer files. What config.json lacks, tensors that are missing, have the
-/// wrong shape or are not read, and weights that cannot be read, become notes: a directory is worth looking
-/// at before all of it is right.
-/// @throws IoError if a file cannot be read; FormatError as Checkpoint, if there is no config.json either
-Listing model_listing(const std::filesystem::path& folder);
-
 }  // namespace headwave

@@ -1,29 +1,31 @@
 #include "hdf5_output.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "../hdf5/hdf5_handle.h"
-#include "result_layout.h"
+#include "../files/unicode_text.h"
 
 namespace headwave {
 
 namespace {
 
-Hdf5Handle new_properties(hid_t kind) {
-  Hdf5Handle properties(H5Pcreate(kind), H5Pclose);
-  demand_hdf5(properties.valid(), "/");
-  return properties;
+/// A handle that the library gave for `what`.
+Hdf5Handle made(hid_t id, Hdf5Handle::Close close, const std::string& what) {
+  demand_hdf5(id >= 0, what);
+  return {id, close};
 }
 
 Hdf5Handle creation_properties(hid_t kind, bool has_links) {
   constexpr unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-  Hdf5Handle properties = new_properties(kind);
+  Hdf5Handle properties = made(H5Pcreate(kind), H5Pclose, "/");
   demand_hdf5(H5Pset_attr_creation_order(properties.id(), order) >= 0 &&
                   H5Pset_obj_track_times(properties.id(), false) >= 0 &&
                   (!has_links || H5Pset_link_creation_order(properties.id(), order) >= 0),
@@ -31,41 +33,54 @@ Hdf5Handle creation_properties(hid_t kind, bool has_links) {
   return properties;
 }
 
-/// How a dataset is stored.
-struct DatasetLayout {
-  std::vector<Index> chunk;  // empty: in one piece
-  unsigned packing = 0;      // zlib's level; 0: not packed
-  bool checksums = true;
-};
-
-Hdf5Handle dataset_properties(const std::string& name, std::size_t entry_bytes, const DatasetLayout& layout) {
-  Hdf5Handle creation = creation_properties(H5P_DATASET_CREATE, false);
-  if (layout.chunk.empty()) return creation;
-  const std::vector<hsize_t> sizes(layout.chunk.begin(), layout.chunk.end());
-  const hid_t id = creation.id();
-  demand_hdf5(H5Pset_chunk(id, static_cast<int>(sizes.size()), sizes.data()) >= 0 &&
-                  (layout.packing == 0 || entry_bytes == 1 || H5Pset_shuffle(id) >= 0) &&
-                  (layout.packing == 0 || H5Pset_deflate(id, layout.packing) >= 0) &&
-                  (!layout.checksums || H5Pset_fletcher32(id) >= 0),
-              name);
-  return creation;
-}
-
-Hdf5Handle data_space(const std::string& name, const std::vector<Index>& shape) {
-  const std::vector<hsize_t> sizes(shape.begin(), shape.end());
-  Hdf5Handle space(
-      sizes.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
-      H5Sclose);
-  demand_hdf5(space.valid(), name);
-  return space;
+/// The type of UTF-8 texts of variable length.
+Hdf5Handle text_type() {
+  Hdf5Handle type = made(H5Tcopy(H5T_C_S1), H5Tclose, "the type of texts");
+  demand_hdf5(H5Tset_size(type.id(), H5T_VARIABLE) >= 0 && H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0,
+              "the type of texts");
+  return type;
 }
 
 template <class Value>
 Hdf5Handle type_of() {
-  if constexpr (std::is_same_v<Value, std::string>) return hdf5_text_type();
+  if constexpr (std::is_same_v<Value, std::string>) return text_type();
   if constexpr (std::is_same_v<Value, double>) return {H5Tcopy(H5T_IEEE_F64LE), H5Tclose};
   if constexpr (std::is_same_v<Value, std::int64_t>) return {H5Tcopy(H5T_STD_I64LE), H5Tclose};
   return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
+}
+
+/// Hands a list to `write` in the form that the library takes.
+template <class Value, class Write>
+void write_values(const std::vector<Value>& values, const Write& write) {
+  if constexpr (std::is_same_v<Value, std::string>)
+    write(Hdf5Texts(values).data());
+  else
+    write(values.data());
+}
+
+Hdf5Handle data_space(const std::string& name, const std::vector<Index>& shape, bool grows = false) {
+  if (shape.empty()) return made(H5Screate(H5S_SCALAR), H5Sclose, name);
+  const std::vector<hsize_t> sizes(shape.begin(), shape.end());
+  std::vector<hsize_t> most = sizes;
+  if (grows) most.front() = H5S_UNLIMITED;
+  return made(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()), H5Sclose, name);
+}
+
+/// A dataset without values. Chunks have checksums, but for texts: these lie in a heap, and packing their addresses
+/// gains nothing.
+Hdf5Handle new_dataset(hid_t group, const std::string& name, hid_t type, const Hdf5Handle& space,
+                       const std::vector<Index>& chunk, unsigned packing) {
+  const Hdf5Handle creation = creation_properties(H5P_DATASET_CREATE, false);
+  const hid_t id = creation.id();
+  const std::vector<hsize_t> sizes(chunk.begin(), chunk.end());
+  demand_hdf5(sizes.empty() || H5Pset_chunk(id, static_cast<int>(sizes.size()), sizes.data()) >= 0, name);
+  if (!sizes.empty() && H5Tget_class(type) != H5T_STRING)
+    demand_hdf5((packing == 0 || H5Tget_size(type) == 1 || H5Pset_shuffle(id) >= 0) &&
+                    (packing == 0 || H5Pset_deflate(id, packing) >= 0) && H5Pset_fletcher32(id) >= 0,
+                name);
+  constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+  if (H5Tequal(type, H5T_IEEE_F64LE) > 0) demand_hdf5(H5Pset_fill_value(id, H5T_NATIVE_DOUBLE, &undefined) >= 0, name);
+  return made(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, id, H5P_DEFAULT), H5Dclose, name);
 }
 
 }  // namespace
@@ -74,48 +89,58 @@ void demand_hdf5(bool done, const std::string& what) {
   if (!done) throw IoError(fmt::format("'{}' cannot be written: {}", printable(what), hdf5_reason()));
 }
 
+Hdf5Texts::Hdf5Texts(const std::vector<std::string>& texts) {
+  texts_.reserve(texts.size());
+  for (const std::string& text : texts) {
+    std::string& valid = texts_.emplace_back(valid_utf8(text));
+    for (std::size_t at = valid.find('\0'); at != valid.npos; at = valid.find('\0', at)) valid.replace(at, 1, "\u2400");
+    characters_.push_back(valid.c_str());
+  }
+}
+
+std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes) {
+  constexpr Index small_array = 4096, one_head = 1'000'000, several_heads = 65'536;
+  Index bytes = static_cast<Index>(entry_bytes);
+  for (const Index size : shape) bytes *= size;
+  if (bytes <= small_array) return {};
+  std::vector<Index> chunk(shape.size(), 1);
+  Index used = static_cast<Index>(entry_bytes);
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const Index limit = axis + 2 >= shape.size() ? one_head : several_heads;
+    chunk[axis] = std::clamp<Index>(limit / used, 1, shape[axis]);
+    used *= chunk[axis];
+    if (chunk[axis] < shape[axis]) break;
+  }
+  return chunk;
+}
+
 Hdf5Handle new_hdf5_file(const std::filesystem::path& path) {
   const Hdf5Handle creation = creation_properties(H5P_FILE_CREATE, true);
-  const Hdf5Handle access = new_properties(H5P_FILE_ACCESS);
-  demand_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0, "/");
+  const Hdf5Handle access = made(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "/");
   // The caller holds the lock of the file already, outside the library.
-  demand_hdf5(H5Pset_file_locking(access.id(), false, true) >= 0, "/");
-  Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
-  demand_hdf5(file.valid(), "/");
-  return file;
+  demand_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
+                  H5Pset_file_locking(access.id(), false, true) >= 0,
+              "/");
+  return made(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose, "/");
 }
 
 Hdf5Handle new_hdf5_group(hid_t file, const std::string& name) {
   const Hdf5Handle creation = creation_properties(H5P_GROUP_CREATE, true);
-  Hdf5Handle group(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose);
-  demand_hdf5(group.valid(), name);
-  return group;
+  return made(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose, name);
 }
 
 template <class Value>
 Hdf5Handle new_hdf5_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,
                             const std::vector<Value>& values) {
+  constexpr unsigned packing = 2;
   const Hdf5Handle type = type_of<Value>();
-  // Texts of variable length lie in a heap: packing their addresses gains nothing.
-  DatasetLayout layout{{}, result_packing};
-  if (!std::is_same_v<Value, std::string>) layout.chunk = result_chunks(shape, sizeof(Value));
-  const Hdf5Handle creation = dataset_properties(name, sizeof(Value), layout);
-  if constexpr (std::is_same_v<Value, double>) {
-    constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-    demand_hdf5(H5Pset_fill_value(creation.id(), H5T_NATIVE_DOUBLE, &undefined) >= 0, name);
-  }
-  const Hdf5Handle space = data_space(name, shape);
-  Hdf5Handle dataset(H5Dcreate2(group, name.c_str(), type.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
-                     H5Dclose);
-  demand_hdf5(dataset.valid(), name);
-  if (values.empty()) return dataset;
-  const auto write = [&](const void* buffer) {
-    demand_hdf5(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0, name);
-  };
-  if constexpr (std::is_same_v<Value, std::string>)
-    write(Hdf5Texts(values).data());
-  else
-    write(values.data());
+  const bool is_text = std::is_same_v<Value, std::string>;
+  Hdf5Handle dataset = new_dataset(group, name, type.id(), data_space(name, shape),
+                                   is_text ? std::vector<Index>() : result_chunks(shape, sizeof(Value)), packing);
+  if (!values.empty())
+    write_values(values, [&](const void* buffer) {
+      demand_hdf5(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0, name);
+    });
   return dataset;
 }
 
@@ -140,19 +165,7 @@ Hdf5Handle stored_type(RowType type) {
     case RowType::flag:
       return type_of<std::uint8_t>();
     default:
-      return type_of<std::string>();
-  }
-}
-
-/// The memory type of the values that append_hdf5_row() gets.
-Hdf5Handle given_type(hid_t stored) {
-  switch (H5Tget_class(stored)) {
-    case H5T_FLOAT:
-      return {H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};
-    case H5T_INTEGER:
-      return {H5Tcopy(H5Tget_size(stored) == 1 ? H5T_NATIVE_UINT8 : H5T_NATIVE_INT32), H5Tclose};
-    default:
-      return hdf5_text_type();
+      return text_type();
   }
 }
 
@@ -161,43 +174,35 @@ Hdf5Handle given_type(hid_t stored) {
 Hdf5Handle new_hdf5_rows(hid_t group, const std::string& name, const std::vector<Index>& entry, RowType type,
                          unsigned packing) {
   const Hdf5Handle stored = stored_type(type);
-  const bool is_text = type == RowType::text;
-  const std::size_t bytes = H5Tget_size(stored.id());
-  std::vector<Index> chunk = result_chunks(entry, bytes);
+  std::vector<Index> chunk = result_chunks(entry, H5Tget_size(stored.id()));
   if (chunk.empty()) chunk = entry;
   chunk.insert(chunk.begin(), 1);
-  const Hdf5Handle creation = dataset_properties(name, bytes, {chunk, is_text ? 0 : packing, !is_text});
-  std::vector<hsize_t> start(entry.begin(), entry.end());
-  start.insert(start.begin(), 0);
-  std::vector<hsize_t> most = start;
-  most.front() = H5S_UNLIMITED;
-  const Hdf5Handle space(H5Screate_simple(static_cast<int>(start.size()), start.data(), most.data()), H5Sclose);
-  demand_hdf5(space.valid(), name);
-  Hdf5Handle dataset(H5Dcreate2(group, name.c_str(), stored.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
-                     H5Dclose);
-  demand_hdf5(dataset.valid(), name);
-  return dataset;
+  std::vector<Index> none = entry;
+  none.insert(none.begin(), 0);
+  return new_dataset(group, name, stored.id(), data_space(name, none, true), chunk, packing);
 }
 
 void append_hdf5_row(const Hdf5Handle& dataset, const std::string& name, const void* values) {
-  const Hdf5Handle before(H5Dget_space(dataset.id()), H5Sclose);
-  demand_hdf5(before.valid(), name);
+  const Hdf5Handle before = made(H5Dget_space(dataset.id()), H5Sclose, name);
   std::vector<hsize_t> shape(static_cast<std::size_t>(H5Sget_simple_extent_ndims(before.id())));
   demand_hdf5(H5Sget_simple_extent_dims(before.id(), shape.data(), nullptr) >= 0, name);
   std::vector<hsize_t> at(shape.size(), 0), count = shape;
-  at.front() = shape.front();
+  at.front() = shape.front()++;
   count.front() = 1;
-  ++shape.front();
   demand_hdf5(H5Dset_extent(dataset.id(), shape.data()) >= 0, name);
-  const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
-  const Hdf5Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
-  demand_hdf5(space.valid() && memory.valid() &&
-                  H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, at.data(), nullptr, count.data(), nullptr) >= 0,
-              name);
-  const Hdf5Handle stored(H5Dget_type(dataset.id()), H5Tclose);
-  demand_hdf5(stored.valid(), name);
-  const Hdf5Handle given = given_type(stored.id());
-  demand_hdf5(H5Dwrite(dataset.id(), given.id(), memory.id(), space.id(), H5P_DEFAULT, values) >= 0, name);
+  const Hdf5Handle space = made(H5Dget_space(dataset.id()), H5Sclose, name);
+  const Hdf5Handle memory =
+      made(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, name);
+  demand_hdf5(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, at.data(), nullptr, count.data(), nullptr) >= 0, name);
+  const Hdf5Handle type = made(H5Dget_type(dataset.id()), H5Tclose, name);
+  std::vector<Eigen::half> halves;  // the library's own conversion takes numbers apart bit by bit, 0.1 us each
+  if (H5Tequal(type.id(), hdf5_half_type().id()) > 0) {
+    const auto* floats = static_cast<const float*>(values);
+    std::transform(floats, floats + H5Sget_simple_extent_npoints(memory.id()), std::back_inserter(halves),
+                   [](float number) { return Eigen::half(number); });
+    values = halves.data();
+  }
+  demand_hdf5(H5Dwrite(dataset.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, values) >= 0, name);
 }
 
 void finish_hdf5(Hdf5Handle& object, const std::string& what) {
@@ -207,6 +212,41 @@ void finish_hdf5(Hdf5Handle& object, const std::string& what) {
                                              : H5Fflush(object.id(), H5F_SCOPE_LOCAL);
   demand_hdf5(flushed >= 0, what);
   demand_hdf5(object.close(), what);
+}
+
+namespace {
+
+void write_attribute(hid_t object, const std::string& name, hid_t type, const Hdf5Handle& space, const void* value) {
+  Hdf5Handle attribute(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid() || (value != nullptr && H5Awrite(attribute.id(), type, value) < 0) || !attribute.close())
+    throw IoError(fmt::format("attribute '{}' cannot be written: {}", printable(name), hdf5_reason()));
+}
+
+}  // namespace
+
+template <class Value>
+void write_hdf5_list(hid_t object, const std::string& name, const std::vector<Value>& values) {
+  const Hdf5Handle type = type_of<Value>();
+  // A list without entries has the null space, which netCDF and h5py show as an empty list.
+  if (values.empty()) return write_attribute(object, name, type.id(), {H5Screate(H5S_NULL), H5Sclose}, nullptr);
+  write_values(values, [&](const void* buffer) {
+    write_attribute(object, name, type.id(), data_space(name, {std::ssize(values)}), buffer);
+  });
+}
+
+template void write_hdf5_list(hid_t, const std::string&, const std::vector<std::string>&);
+template void write_hdf5_list(hid_t, const std::string&, const std::vector<std::uint8_t>&);
+
+void write_hdf5_attribute(hid_t object, const std::string& name, const Attribute& value) {
+  const auto write_one = [&]<class Value>(const Value& one) {
+    write_values(std::vector<Value>{one}, [&](const void* buffer) {
+      write_attribute(object, name, type_of<Value>().id(), data_space(name, {}), buffer);
+    });
+  };
+  if (const auto* list = std::get_if<std::vector<double>>(&value)) return write_hdf5_list(object, name, *list);
+  if (const auto* text = std::get_if<std::string>(&value)) return write_one(*text);
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return write_one(*whole);
+  write_one(std::get<double>(value));
 }
 
 }  // namespace headwave

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -12,11 +13,16 @@
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
 #include "result_file.h"
-#include "result_layout.h"
 
 namespace headwave {
 
 namespace {
+
+/// Names of attributes that the file itself gives to a Field's dataset, and to its groups.
+constexpr auto result_own_attributes = std::to_array<std::string_view>(
+    {"long_name", "units", "_FillValue", "flag_values", "flag_meanings", "flag_labels", "CLASS", "DIMENSION_LIST",
+     "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
+constexpr const char* group_own_attribute = "NX_class";
 
 class Reader {
  public:
@@ -33,7 +39,7 @@ class Reader {
       result.fields.push_back(field_of(field));
     }
     result.provenance = file_.attributes("/provenance");
-    for (const std::string_view own : group_own_attributes) result.provenance.erase(std::string(own));
+    result.provenance.erase(group_own_attribute);
     return result;
   }
 

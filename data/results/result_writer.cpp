@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,14 +12,76 @@
 #include "../../core/process/threads.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
-#include "../hdf5/hdf5_handle.h"
 #include "hdf5_output.h"
 #include "result_file.h"
-#include "result_layout.h"
 
 namespace headwave {
 
 namespace {
+
+/// One analysis in the file: its Fields, in order, and all their axes.
+struct ResultGroup {
+  std::string name;
+  std::vector<const Axis*> axes;  // in order of first use
+  std::vector<const Field*> fields;
+
+  /// The Field a viewer should draw: the first of numbers that has axes, else the first.
+  [[nodiscard]] const Field& signal() const {
+    const auto is_drawable = [](const Field* field) {
+      return !field->axes.empty() && !std::holds_alternative<std::vector<std::string>>(field->values);
+    };
+    const auto found = std::ranges::find_if(fields, is_drawable);
+    return found == fields.end() ? *fields.front() : **found;
+  }
+};
+
+/// Whether netCDF, CF and languages with attributes accept a name.
+bool is_identifier(const std::string& name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && is_letter(name.front()) && name.size() <= 200 && std::ranges::all_of(name, [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+}
+
+[[noreturn]] void refuse(const std::string& name, const std::string& problem) {
+  throw ShapeError(fmt::format("write_result: '{}': {}", printable(name), problem));
+}
+
+void check_field(const Field& field) {
+  if (field.name.find('/') == field.name.npos || !is_identifier(field.group()) || !is_identifier(field.quantity()) ||
+      field.group() == "provenance")
+    refuse(field.name, "a Field's name must be 'group/quantity' of letters, digits, '_', '-' and '.'");
+  const auto count = std::visit([](const auto& list) { return static_cast<Index>(list.size()); }, field.values);
+  if (count != field.size())
+    refuse(field.name, fmt::format("its axes hold {} entries, {} values came", field.size(), count));
+}
+
+void add_axes(ResultGroup& group, const Field& field) {
+  for (const Axis& axis : field.axes) {
+    const auto known = std::ranges::find(group.axes, axis.name, [](const Axis* a) { return a->name; });
+    if (known == group.axes.end())
+      group.axes.push_back(&axis);
+    else if ((*known)->unit != axis.unit || (*known)->values != axis.values)
+      refuse(field.name,
+             fmt::format("the axis '{}' has other values or units than elsewhere in '{}': call it otherwise", axis.name,
+                         group.name));
+  }
+}
+
+/// The groups of a result in order of first use, checked. Points into the result.
+std::vector<ResultGroup> result_groups(const Result& result) {
+  std::vector<ResultGroup> groups;
+  std::set<std::string> names;
+  for (const Field& field : result.fields) {
+    check_field(field);
+    if (!names.insert(field.name).second) refuse(field.name, "two Fields have this name");
+    auto group = std::ranges::find(groups, field.group(), &ResultGroup::name);
+    if (group == groups.end()) group = groups.insert(groups.end(), ResultGroup{field.group(), {}, {}});
+    group->fields.push_back(&field);
+    add_axes(*group, field);
+  }
+  return groups;
+}
 
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
   // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in
@@ -25,10 +89,10 @@ void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
   std::vector<std::string> words = meanings;
   for (std::string& word : words) std::ranges::replace(word, ' ', '_');
   write_hdf5_attribute(dataset, "flag_meanings", fmt::format("{}", fmt::join(words, " ")));
-  write_hdf5_attribute_texts(dataset, "flag_labels", meanings);
+  write_hdf5_list(dataset, "flag_labels", meanings);
   std::vector<std::uint8_t> values(meanings.size());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i);
-  write_hdf5_attribute_bytes(dataset, "flag_values", values);
+  std::iota(values.begin(), values.end(), std::uint8_t{0});
+  write_hdf5_list(dataset, "flag_values", values);
 }
 
 Hdf5Handle written_axis(hid_t group, const Axis& axis) {
@@ -61,7 +125,7 @@ void write_group(hid_t file, const ResultGroup& content) {
   write_hdf5_attribute(group.id(), "signal", signal.quantity());
   std::vector<std::string> signal_axes;
   for (const Axis& axis : signal.axes) signal_axes.push_back(axis.name);
-  if (!signal_axes.empty()) write_hdf5_attribute_texts(group.id(), "axes", signal_axes);
+  if (!signal_axes.empty()) write_hdf5_list(group.id(), "axes", signal_axes);
 
   std::map<std::string, Hdf5Handle> scales;
   for (const Axis* axis : content.axes) scales.emplace(axis->name, written_axis(group.id(), *axis));
@@ -88,7 +152,7 @@ void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>
   write_hdf5_attribute(file, "schema_version", std::int64_t{result_schema_version});
   std::vector<std::string> names;
   for (const Field& field : result.fields) names.push_back(field.name);
-  write_hdf5_attribute_texts(file, "fields", names);
+  write_hdf5_list(file, "fields", names);
   write_hdf5_attribute(file, "NX_class", "NXroot");
   if (!groups.empty()) write_hdf5_attribute(file, "default", groups.front().name);
 }

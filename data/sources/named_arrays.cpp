@@ -99,8 +99,8 @@ class PlacedArrays : public NamedArrays {
  public:
   using NamedArrays::NamedArrays;
 
-  /// @param bytes  null: of the file, opened whenever it is read, for there can be more files than may be open
-  void place(const std::string& name, NpyInfo info, const fs::path& file, std::shared_ptr<const ReadableBytes> bytes) {
+  /// @param bytes  empty: of the file, opened whenever it is read, for there can be more files than may be open
+  void place(const std::string& name, NpyInfo info, const fs::path& file, std::optional<FileBytes> bytes) {
     add(name, info.number ? name_of(*info.number) : info.dtype, info.shape);
     placed_[name] = {std::move(info), file, std::move(bytes)};
   }
@@ -109,28 +109,28 @@ class PlacedArrays : public NamedArrays {
   void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
     const PlacedNumbers numbers = placed_numbers(placed(name).info, called(name));
     try {
-      read_block(*opened(name), numbers, block, room);
+      read_block(opened(name), numbers, block, room);
     } catch (const ShapeError& problem) {
       throw ShapeError(fmt::format("{} {}", called(name), problem.finding()), problem.remedies());
     }
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
-    return npy_texts(*opened(name), placed(name).info, called(name));
+    return npy_texts(opened(name), placed(name).info, called(name));
   }
 
  private:
   struct Placed {
     NpyInfo info;
     fs::path file;
-    std::shared_ptr<const ReadableBytes> bytes;
+    std::optional<FileBytes> bytes;
   };
   [[nodiscard]] const Placed& placed(const std::string& name) const {
     (void)shape(name);  // refuses a name that is not there
     return placed_.at(name);
   }
-  [[nodiscard]] std::shared_ptr<const ReadableBytes> opened(const std::string& name) const {
+  [[nodiscard]] FileBytes opened(const std::string& name) const {
     const Placed& array = placed(name);
-    return array.bytes ? array.bytes : std::make_shared<const FileBytes>(array.file);
+    return array.bytes ? *array.bytes : FileBytes(array.file);
   }
   [[nodiscard]] std::optional<double> attribute(const std::string& name) const override {
     const auto found = metadata_.find(name);
@@ -145,7 +145,7 @@ class PlacedArrays : public NamedArrays {
 /// @param files  not empty
 std::unique_ptr<NamedArrays> npy_arrays(const fs::path& path, const std::vector<fs::path>& files) {
   auto arrays = std::make_unique<PlacedArrays>(path, files);
-  for (const fs::path& file : files) arrays->place(file.stem().string(), npy_info(file), file, nullptr);
+  for (const fs::path& file : files) arrays->place(file.stem().string(), npy_info(file), file, {});
   return arrays;
 }
 
@@ -164,20 +164,21 @@ std::unique_ptr<NamedArrays> npy_folder_arrays(const fs::path& folder) {
 
 std::unique_ptr<NamedArrays> npz_arrays(const fs::path& path) {
   auto arrays = std::make_unique<PlacedArrays>(path, std::vector{path});
-  const auto file = std::make_shared<const FileBytes>(path);
-  for (const ZipMember& member : zip_members(*file)) {
+  const FileBytes file(path);
+  for (const ZipMember& member : zip_members(file)) {
     if (!member.name.ends_with(".npy")) continue;
+    require_check_sum(file, member);
     const std::string name = member.name.substr(0, member.name.size() - 4);
-    auto bytes = std::make_shared<const ZipBytes>(file, member);
-    arrays->place(name, npy_info(*bytes, arrays->called(name)), path, bytes);
+    const FileBytes bytes = file.part(member.first, member.bytes);
+    arrays->place(name, npy_info(bytes, arrays->called(name)), path, bytes);
   }
   return arrays;
 }
 
 std::unique_ptr<NamedArrays> safetensors_arrays(const fs::path& path) {
   auto arrays = std::make_unique<PlacedArrays>(path, std::vector{path});
-  const auto file = std::make_shared<const FileBytes>(path);
-  SafetensorsHeader header = safetensors_header(*file);
+  const FileBytes file(path);
+  SafetensorsHeader header = safetensors_header(file);
   for (const TensorInfo& tensor : header.tensors)
     arrays->place(
         tensor.name,

@@ -303,7 +303,7 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, const std::shared_
 
 std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                      const PackingOptions& options, const Endings& endings) {
-  const InputText input(file, {.expected = "token ids", .advice = "write them as JSON"});
+  const InputText input(file, {.expected = "token ids as JSON"});
   std::vector<IdPair> documents = listed_ids(input.text(), input.name(), options);
   const Index wanted = wanted_documents(static_cast<Index>(documents.size()), options, input.name());
   documents.resize(static_cast<std::size_t>(wanted));

@@ -1,4 +1,3 @@
-#include <array>
 #include <fstream>
 
 #include <fcntl.h>
@@ -36,19 +35,21 @@ TEST_CASE("numbered name: numbers where the pattern has them, and nothing else")
     CHECK_FALSE(is_numbered_name(name, "block-#-of-#"));
 }
 
-TEST_CASE("replaced file: what a dead process left is removed, what a living one writes is not") {
+TEST_CASE("replaced file: what a dead process left is written over, and a second writer is refused") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "a.txt.partial-1-0") << "half";
-  const std::array others{"b.txt.partial-1-0", "a.txt.partial-backup-2024", "a.txt.partial-1-0-old", "a.txt.partial-1",
-                          "a.txt.partial--"};
-  for (const char* other : others) std::ofstream(folder / other) << "somebody's";
-  ReplacedFile living(folder / "a.txt");
-  living.write("whole");
-  CHECK_FALSE(std::filesystem::exists(folder / "a.txt.partial-1-0"));
-  write_text(folder / "a.txt", "second");
-  CHECK(std::filesystem::exists(living.temporary()));
-  for (const char* other : others) CHECK(std::filesystem::exists(folder / other));
-  living.commit();
+  std::ofstream(folder / "a.txt.partial") << "much longer than the whole";
+  std::ofstream(folder / "a.txt.partial-backup") << "somebody's";
+  {
+    ReplacedFile living(folder / "a.txt");
+    living.write("whole");
+    CHECK_THROWS_WITH(write_text(folder / "a.txt", "second"), ContainsSubstring("another headwave is writing here"));
+    CHECK(std::filesystem::exists(living.temporary()));
+    CHECK_NOTHROW(write_text(folder / "b.txt", "another"));
+    living.commit();
+    write_text(folder / "a.txt.partial", "a name like any other");
+  }
+  CHECK(std::filesystem::exists(folder / "a.txt.partial"));
+  CHECK(std::filesystem::exists(folder / "a.txt.partial-backup"));
   std::ifstream file(folder / "a.txt");
   std::string text;
   file >> text;

@@ -54,7 +54,7 @@ int outcome_in_child(const Work& work) {
 }
 
 /// A block of an array as floats, row-major.
-inline std::vector<float> floats_of_block(const headwave::ReadableBytes& bytes, const headwave::PlacedNumbers& numbers,
+inline std::vector<float> floats_of_block(const headwave::FileBytes& bytes, const headwave::PlacedNumbers& numbers,
                                           const headwave::ArrayBlock& block) {
   std::vector<float> values;
   read_block(bytes, numbers, block, headwave::room_in(values));

@@ -7,14 +7,14 @@ using namespace headwave;
 namespace {
 
 void refuse(std::string_view bytes, const std::string& said) {
-  CHECK_THROWS_WITH(require_utf8(bytes, {.name = "a.txt"}), ContainsSubstring(said));
+  CHECK_THROWS_WITH(require_utf8(bytes, "a.txt"), ContainsSubstring(said));
 }
 
 }  // namespace
 
 TEST_CASE("text that is not UTF-8 is refused with the line and offset of its first bad byte") {
-  CHECK_NOTHROW(require_utf8("", {.name = "a.txt"}));
-  CHECK_NOTHROW(require_utf8("a \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\n", {.name = "a.txt"}));
+  CHECK_NOTHROW(require_utf8("", "a.txt"));
+  CHECK_NOTHROW(require_utf8("a \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\n", "a.txt"));
   refuse("a\nb\xe9 c",
          "a.txt: line 2, offset 3: byte 0xE9 is not UTF-8; expected text in UTF-8; convert it, as `iconv -f LATIN1 -t "
          "UTF-8`");

@@ -1,7 +1,6 @@
-#include "../../data/files/toml_text.h"
+#include "../../data/files/toml_reader.h"
 
 #include "../../core/errors/error.h"
-#include "../../data/files/toml_reader.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -12,7 +12,7 @@ FUZZ_SEEDS("a \xc3\xa9 b\n", "a\0b\0"sv, "\xed\xa0\x80\xf4\x90\x80\x80")
 FUZZ(bytes) {
   const std::string valid = valid_utf8(bytes);
   if (!is_valid_utf8(valid) || (ill_formed_utf8(bytes) == std::string_view::npos) != (valid == bytes)) std::abort();
-  refused_in_one_line([&] { require_utf8(bytes, {.name = "t"}); });
+  refused_in_one_line([&] { require_utf8(bytes, "t"); });
   if (!is_valid_utf8(
           std::string_view(valid).substr(0, whole_characters(std::string_view(valid).substr(0, valid.size() / 2)))))
     std::abort();

@@ -947,3 +947,19 @@ def test_run_without_an_account_where_contents_cannot_be_dealt():
         found = headwave.run(model, ids=[*ids, [5]], reach=16)   # a token alone has no pair
     assert "head_account" not in found and "measured_offset" in found and found.provenance["documents"] == 2
     assert "queries and keys of documents" in str(found.provenance["undefined_account"])
+
+
+@pytest.mark.parametrize("options", [{}, {"deal": True, "queries": True}])
+@pytest.mark.parametrize("name", ["llama", "mistral", "gemma3"])
+def test_a_static_cache_with_room_for_more_changes_nothing(name, options):
+    """Keys that come after the document are no part of it; those that were kept for the account were turned already."""
+    model, ids = built(MODELS[name][0]()), batch()[0]
+    found = []
+    for cache in (None, transformers.StaticCache(config=model.config, max_cache_len=50)):
+        with torch.no_grad(), headwave.watch(model, exact=16, **options) as watch:
+            model(ids, past_key_values=cache, use_cache=cache is not None)
+        found.append(watch.result()["causal"])
+    one, other = found
+    assert one.documents == other.documents == 3
+    for label in ("weight", "pairs", "rows", *(("kept_key", "half_query", "unrotated_cov") if options else ())):
+        np.testing.assert_allclose(getattr(other, label), getattr(one, label), atol=1e-4, err_msg=label)

@@ -105,9 +105,11 @@ def unturned(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Unturne
         raise refusal
     width, before = args[0].shape[-1], []
     for given, turned, whole in zip(args[:2], output, (scores.query, scores.key)):
-        if whole is scores.key and whole.shape[2] > turned.shape[2]:   # a cache: queries alone are asked for
-            before.append(whole)
-            continue
+        if whole is scores.key and whole.shape[2] > turned.shape[2]:
+            if scores.shift:   # a call that continues: queries alone are asked for
+                before.append(whole)
+                continue
+            whole = whole[:, :, :turned.shape[2]]   # a static cache has room for more keys
         if given.shape != turned.shape or turned.shape[:-1] != whole.shape[:-1] or not torch.equal(turned.to(whole.dtype), whole[..., :width]):
             raise refusal
         before.append(torch.cat([given, whole[..., width:]], -1))
