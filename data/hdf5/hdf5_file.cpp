@@ -275,8 +275,7 @@ void require_known(const std::vector<Filter>& filters) {
           "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
           filter.id < H5Z_FILTER_RESERVED
               ? "repack the file with h5repack -f GZIP=4"
-              : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip'), or, in "
-                "Python, give headwave.run(states=h5py.File(...))"));
+              : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip')"));
 }
 
 /// Bytes of one stored entry; of a text of variable length those of its length and its place in the file.

@@ -134,7 +134,8 @@ TEST_CASE("the atlas of the planted bank predicts every planted offset, from the
   one.threads = 1;
   const Vector single = position_atlas(planted.model.stack, one).other_null_quantile;
   for (Index i = 0; i < single.size(); ++i)
-    CHECK((single[i] == atlas.other_null_quantile[i] || (std::isnan(single[i]) && std::isnan(atlas.other_null_quantile[i]))));
+    CHECK((single[i] == atlas.other_null_quantile[i] ||
+           (std::isnan(single[i]) && std::isnan(atlas.other_null_quantile[i]))));
 }
 
 TEST_CASE("two words and three positions, on the page: the kernel with b_Q, and what a word adds to itself") {

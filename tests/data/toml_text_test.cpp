@@ -1,6 +1,5 @@
-#include "../../data/files/toml_reader.h"
-
 #include "../../core/errors/error.h"
+#include "../../data/files/toml_reader.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -1,9 +1,9 @@
 #include <cmath>
 
 #include "../../job/studies/model_atlas.h"
-#include "../catch.h"
 #include "../analysis/drawn_documents.h"
 #include "../analysis/found_field.h"
+#include "../catch.h"
 
 using namespace headwave;
 
