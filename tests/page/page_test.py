@@ -103,14 +103,19 @@ def shows_both_profiles(browser, address, first, second):
         check(near, f"comparison: at {offset} stands {said}, not {first[str(offset)]} and {second[str(offset)]}")
 
 
+def window_begins(tables):
+    """The first token of the attention maps' window."""
+    return int(rows(tables / "attention_map.map_head.query.key.csv")[0]["query"])
+
+
 def shows_stored_values(browser, address, tables):
     """Under the pointer stands what the result file holds, as `headwave export` writes it."""
     weights = [row for row in rows(tables / "attention_map.map_head.query.key.csv") if row["map_head"] == "L0H1"]
+    first = window_begins(tables)
     browser.open(address + "#/L0H1/map")
     left, top, width, height = browser.run(place, "#view-map canvas")
     for row in weights[:: len(weights) // 6]:
         query, key = int(row["query"]), int(row["key"])
-        first = int(weights[0]["query"])
         browser.point(left + width * (key - first + 0.5) / 64, top + height * (query - first + 0.5) / 64)
         said = browser.run(tip)
         check(f"query {query} " in said and f"key {key} " in said, f"map: at query {query}, key {key} stands {said!r}")
@@ -258,8 +263,9 @@ def links_what_is_marked(browser, address):
     check(took < 500, f"a move of the pointer takes {took} ms")
 
 
-def keeps_addresses(browser, address):
-    browser.open(address + "#/L1H3/map?color=kind&sort=-2&filter=layer=1+sink<1&at=0:10,0:10")
+def keeps_addresses(browser, address, tables):
+    first = window_begins(tables)
+    browser.open(address + f"#/L1H3/map?color=kind&sort=-2&filter=layer=1+sink<1&at={first}:{first + 10},{first}:{first + 10}")
     said = browser.run("""return [document.getElementById("head-title").textContent, document.getElementById("measure").value, document.getElementById("filter").value,
       [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")),
       document.querySelector("#table tr.chosen").dataset.head, document.querySelector("#view-map canvas").width, document.activeElement.id];""")
@@ -299,7 +305,7 @@ def embeds_one_view(browser, address):
         check(browser.run(shown) == there, f"#embed={part} shows {browser.run(shown)}")
 
 
-def serves_keys(browser, address):
+def serves_keys(browser, address, tables):
     right, down, enter = "ArrowRight", "ArrowDown", "Enter"
     browser.open(address + "#")
     browser.run("document.getElementById('grid').focus();")
@@ -312,8 +318,9 @@ def serves_keys(browser, address):
     check(browser.run(rank) == before % 32 + 1, "n leads to the next head of the table")
     browser.run("document.querySelector('#view-map .drawing').focus();")
     browser.type(right, right, down)
-    check("query 1 " in browser.run(tip) and "key 1 " in browser.run(tip), f"arrows go through the cells of the map: {browser.run(tip)!r}")
-    browser.wait("return document.getElementById('spoken').textContent.includes('query 1 ');")
+    second = window_begins(tables) + 1
+    check(f"query {second} " in browser.run(tip) and f"key {second} " in browser.run(tip), f"arrows go through the cells of the map: {browser.run(tip)!r}")
+    browser.wait(f"return document.getElementById('spoken').textContent.includes('query {second} ');")
     browser.type("+")
     browser.wait("return location.hash.includes('at=');")
     bare = browser.run("""return [...document.querySelectorAll("svg, button, select, input, [role=region], .drawing")].filter((e) =>
@@ -389,10 +396,10 @@ def main(work):
         keeps_the_tip_wide(browser, address)
         says_what_is_being_drawn(browser, address)
         links_what_is_marked(browser, address)
-        keeps_addresses(browser, address)
+        keeps_addresses(browser, address, work / "tables")
         filters_and_stays_in_view(browser, address)
         embeds_one_view(browser, address)
-        serves_keys(browser, address)
+        serves_keys(browser, address, work / "tables")
         shows_hostile_text(browser, alone / "page.html", address)
         says_what_is_too_old(browser, address)
     check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "kinds.html", "page.html", "wide.html"], "nothing is written beside the page")
