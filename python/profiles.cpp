@@ -88,7 +88,9 @@ Result distances(const std::map<std::string, nb::object>& arrays, const std::vec
 void add_profiles(nb::module_& module) {
   module.def("profiles_input", &profiles, nb::arg("given"), nb::arg("about"),
              "Sums of headwave.watch, files or in memory, and what results remember of the documents.");
-  module.def("seal_of_file", &seal_of_file, nb::arg("path"), "The digest at the end of a file that has none yet.");
+  module.def(
+      "seal_of_file", [](const std::filesystem::path& path) { return seal_of(sha256_of_file(path)); }, nb::arg("path"),
+      "The digest at the end of a file that has none yet.");
   module.def("require_right_seal", &require_right_seal, nb::arg("path"), "Refuses a file that was changed.");
   module.def(
       "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },

@@ -99,14 +99,19 @@ def shows_both_profiles(browser, address, first, second):
         check(near, f"comparison: at {offset} stands {said}, not {first[str(offset)]} and {second[str(offset)]}")
 
 
+def window_begins(tables):
+    """The first token of the attention maps' window."""
+    return int(rows(tables / "attention_map.map_head.query.key.csv")[0]["query"])
+
+
 def shows_stored_values(browser, address, tables):
     """Under the pointer stands what the result file holds, as `headwave export` writes it."""
     weights = [row for row in rows(tables / "attention_map.map_head.query.key.csv") if row["map_head"] == "L0H1"]
+    first = window_begins(tables)
     browser.open(address + "#/L0H1/map")
     left, top, width, height = browser.run(place, "#view-map canvas")
     for row in weights[:: len(weights) // 6]:
         query, key = int(row["query"]), int(row["key"])
-        first = int(weights[0]["query"])
         browser.point(left + width * (key - first + 0.5) / 64, top + height * (query - first + 0.5) / 64)
         said = browser.run(tip)
         check(f"query {query} " in said and f"key {key} " in said, f"map: at query {query}, key {key} stands {said!r}")
@@ -269,7 +274,7 @@ def filters_and_stays_in_view(browser, address):
     check(abs(top) < 2, f"the overview stands at {top} while a head is read")
 
 
-def serves_keys(browser, address):
+def serves_keys(browser, address, tables):
     right, down, enter = "ArrowRight", "ArrowDown", "Enter"
     browser.open(address + "#")
     browser.run("document.getElementById('grid').focus();")
@@ -282,8 +287,9 @@ def serves_keys(browser, address):
     check(browser.run(rank) == before % 32 + 1, "n leads to the next head of the table")
     browser.run("document.querySelector('#view-map .drawing').focus();")
     browser.type(right, right, down)
-    check("query 1 " in browser.run(tip) and "key 1 " in browser.run(tip), f"arrows go through the cells of the map: {browser.run(tip)!r}")
-    browser.wait("return document.getElementById('spoken').textContent.includes('query 1 ');")
+    second = window_begins(tables) + 1
+    check(f"query {second} " in browser.run(tip) and f"key {second} " in browser.run(tip), f"arrows go through the cells of the map: {browser.run(tip)!r}")
+    browser.wait(f"return document.getElementById('spoken').textContent.includes('query {second} ');")
     browser.run("document.querySelector('#view-map button[title=\"whole document\"]').click();")
     browser.wait("return location.hash.includes('at=document');")
     bare = browser.run("""return [...document.querySelectorAll("svg, button, select, input, [role=region], .drawing")].filter((e) =>
@@ -358,7 +364,7 @@ def main(work):
         links_what_is_marked(browser, address)
         keeps_addresses(browser, address)
         filters_and_stays_in_view(browser, address)
-        serves_keys(browser, address)
+        serves_keys(browser, address, work / "tables")
         shows_hostile_text(browser, alone / "page.html", address)
         says_what_is_too_old(browser, address)
     check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "kinds.html", "page.html", "wide.html"], "nothing is written beside the page")
