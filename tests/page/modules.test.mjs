@@ -88,8 +88,17 @@ test("tables: numbers sort as numbers, what says nothing stands last either way"
   assert.deepEqual(sortedRows([], "1"), []);
 });
 
+test("filters: conditions on measures, at the digits that are typed", () => {
+  const known = { bits: 2.346, offset: -1, part: "close to uniform", kept: null };
+  const isFound = (filter) => passes(filter, ["L0H1"], (name) => known[name]);
+  for (const filter of ["bits=2.3 bits=2.35 offset=-1", "bits>2 bits<=2.346 bits!=3", "Part=close_to l0", "kept!=0.5", "part!=match"])
+    assert.ok(isFound(filter), filter);
+  for (const filter of ["bits=2.4", "bits<2", "bits>x", "part=uniform", "kept=0", "kept<1", "weight>0", "bits>2 l1"])
+    assert.ok(!isFound(filter), filter);
+});
+
 test("filters: every word stands in the row, a number by itself", () => {
-  const isFound = (filter, cells = ["L0H1", "\u22121", "positional"]) => passes(filter, cells);
+  const isFound = (filter, cells = ["L0H1", "\u22121", "positional"]) => passes(filter, cells, () => undefined);
   assert.ok(isFound("posit -1"));
   assert.ok(!isFound("-1", ["L0H1", "-10", "0.1"]));
   assert.ok(isFound("  "));

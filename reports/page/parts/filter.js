@@ -1,4 +1,4 @@
-// The filter of heads: every word stands somewhere in the row.
+// The filter of heads: "part=match bits>2" are conditions on measures, other words stand in the row.
 
 const plainText = (text) => String(text).toLowerCase().replaceAll("\u2212", "-").replaceAll("_", " ");
 
@@ -8,9 +8,26 @@ function stands(cell, word) {
   return cell === word || cell.split(/[\s()]+/).includes(word);
 }
 
-// @param text   words; "_" stands for a space
-// @param cells  texts of the head's row
-export function passes(text, cells) {
-  return text.trim().split(/\s+/).filter(Boolean)
-    .every((word) => cells.some((cell) => stands(plainText(cell), plainText(word))));
+// Numbers are equal at the digits that are typed, words by their beginning. Nothing undefined meets a condition but "!=".
+function meets(found, sign, asked) {
+  const text = plainText(asked);
+  if (typeof found !== "number") {
+    const begins = found != null && plainText(found).startsWith(text);
+    return sign === "=" ? begins : sign === "!=" && !begins;
+  }
+  const digits = /\.(\d*)/.exec(text)?.[1].length ?? 0;
+  const same = Number(found.toFixed(digits)) === Number(text);
+  return { "=": same, "!=": !same, ">": found > text, "<": found < text, ">=": found >= text, "<=": found <= text }[sign];
+}
+
+// @param text     words and conditions; "_" stands for a space
+// @param cells    texts of the head's row
+// @param valueOf  (name) -> number or word; null where undefined; undefined if there is no such measure
+export function passes(text, cells, valueOf) {
+  return text.trim().split(/\s+/).filter(Boolean).every((term) => {
+    const [, name, sign, asked] = /^(\w+)(!=|>=|<=|=|>|<)(.+)$/.exec(term) ?? [];
+    const found = name && valueOf(name.toLowerCase());
+    if (name) return found !== undefined && meets(found, sign, asked);
+    return cells.some((cell) => stands(plainText(cell), plainText(term)));
+  });
 }

@@ -47,6 +47,12 @@ export class Measures {
     return value === null ? "" : measure.kind === "flag" ? measure.meanings[value] : String(value);
   }
 
+  // A number or a word; null if undefined; undefined if there is no such measure.
+  found(name, place) {
+    const measure = this.get(name);
+    return measure?.kind === "flag" ? this.word(name, place) || null : measure && this.value(name, place);
+  }
+
   // Names that are offered: plain ones that tell heads apart, else the first measure of the result.
   first() {
     const plain = Object.keys(plainNames).filter((name) => this.get(name) && tellsApart(this.get(name)));

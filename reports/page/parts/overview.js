@@ -60,19 +60,21 @@ export class Overview {
     const { filter, sort } = store.state;
     const columns = headColumns(page);
     if (this.filter.value !== filter) this.filter.value = filter;
-    const cellsOf = (row) => {
+    const isShown = (row) => {
       const place = page.named.get(columns[0].cells[row]) ?? -1;
       const verdicts = ["part", "profile", "kind"].map((name) => page.measures.word(name, place));
-      return [...columns.map(({ cells }) => cells[row]), ...verdicts];
+      const valueOf = (name) => page.heads[place]?.[name] ?? page.measures.found(name, place);
+      return passes(filter, [...columns.map(({ cells }) => cells[row]), ...verdicts], valueOf);
     };
-    const rows = sortedRows(columns, sort).filter((row) => passes(filter, cellsOf(row)));
+    const rows = sortedRows(columns, sort).filter(isShown);
     this.table.draw(columns, rows);
     this.order = rows.map((row) => page.named.get(columns[0].cells[row]))
       .filter((place) => place !== undefined);
     const all = columns[0].cells.length;
     const shown = rows.length === all ? null : new Set(this.order);
     this.grid.filter(shown);
-    byId("filtered").textContent = `${shown ? `${rows.length} of ${all}` : all} heads`;
+    const names = rows.length ? "" : `; conditions know layer, head, ${page.measures.first().join(", ")}`;
+    byId("filtered").textContent = `${shown ? `${rows.length} of ${all}` : all} heads${names}`;
     this.frame();
   }
 
