@@ -473,31 +473,6 @@ def test_profiles_of_other_weights_are_not_added():
         watched(model_of(), ids[:1]) + watched(built(MODELS["llama"][0]()).half().float(), ids[1:])
 
 
-def test_a_command_exports_stored_profiles(tmp_path):
-    pytest.importorskip("h5py")
-    result = watched(model_of(512), ids_of(4, 300, 4), first=4)
-    result.save(tmp_path / "profiles.h5")
-    headwave.open(tmp_path / "profiles.h5").export("duo_attention", tmp_path / "own", recent=64)
-
-    def command(*arguments):
-        return subprocess.run([sys.executable, "-m", "headwave", "export", *map(str, arguments)], capture_output=True, text=True)
-
-    made = command(tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "theirs", "--recent", 64)
-    assert (made.returncode, made.stderr) == (0, "")
-    for name in ("config.json", "full_attention_heads.tsv"):
-        assert (tmp_path / "own" / name).read_text() == (tmp_path / "theirs" / name).read_text()
-    for arguments, code, message in (
-        ((tmp_path / "none.h5", "--to", "duo_attention", "--out", tmp_path / "a"), 1, "none.h5"),
-        ((tmp_path / "profiles.h5", "--to", "vllm", "--out", tmp_path / "a"), 1, "expected one of duo_attention"),
-        ((tmp_path / "profiles.h5", "--to", "duo_attention"), 2, "Usage"),
-        ((tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "a", "--recent"), 2, "Usage"),
-        ((tmp_path / "profiles.h5", "--to", "duo_attention", "--out", tmp_path / "a", "--recent", "many"), 1, "recent"),
-    ):
-        failed = command(*arguments)
-        assert failed.returncode == code and message in failed.stderr and "Traceback" not in failed.stderr
-        assert not (tmp_path / "a").exists()
-
-
 def test_the_digest_is_that_of_the_weights_wherever_they_lie():
     from headwave.profiles.origin import weights_digest
 

@@ -542,14 +542,11 @@ def test_xarray_opens_every_group_of_profiles(tmp_path, engine):
     watch.result().save(tmp_path / "coder.h5")
     for file, groups in ((path, ["causal"]), (tmp_path / "coder.h5", ["self", "causal", "cross"])):
         profiles = headwave.open(file)
-        tree = profiles.to_xarray()
-        assert sorted(tree.children) == sorted(groups)
         with xarray.open_datatree(file, engine=engine) as opened:
-            assert opened.equals(tree) and opened.attrs == tree.attrs
+            assert sorted(opened.children) == sorted(groups) and opened.attrs["model"] == profiles.model
         for group in groups:
             with xarray.open_dataset(file, group=group, engine=engine) as opened:
-                xarray.testing.assert_equal(opened, tree[group].to_dataset())
-                assert all(dim in opened.coords for dim in opened.dims) and opened.attrs == tree[group].attrs
+                assert all(dim in opened.coords for dim in opened.dims) and opened.attrs["heads"] == profiles[group].heads
                 assert opened.entropy.dims == ("block", "layer", "head")
                 np.testing.assert_allclose(opened.weight.sel(kind="apart"), profiles[group].weight[:, :, 1], rtol=1e-6)
     with xarray.open_dataset(path, group="causal", engine=engine) as opened:
@@ -560,16 +557,3 @@ def test_xarray_opens_every_group_of_profiles(tmp_path, engine):
         of_bins = opened.weight.sum(["block", "kind"]).isel(bin=list(stack.first_offset).index(-1))
         np.testing.assert_allclose(opened.trace.sel(pairs_kind="all", offset=-1), of_bins, rtol=1e-5)
         assert opened.kept_query.dims == ("kept_document", "layer", "position", "head", "component")
-
-
-def test_profiles_give_a_row_for_each_head(tmp_path):
-    pytest.importorskip("pandas")
-    torch.manual_seed(0)
-    model = transformers.AutoModel.from_pretrained(MODELS / "bert-mlm").eval()
-    with headwave.watch(model, null=True) as watch, torch.inference_mode():
-        for _ in range(3):
-            model(torch.randint(5, 60, (2, 24)))
-    rows = watch.result().to_dataframe()
-    config = model.config
-    assert len(rows) == config.num_hidden_layers * config.num_attention_heads and set(rows["stack"]) == {"self"}
-    assert np.isfinite(rows["head_types/entropy"]).all()

@@ -126,37 +126,6 @@ class Profiles(Summed):
                   for name, stack in self.stacks.items()]
         return "memory", self._attributes(), stacks
 
-    def to_xarray(self) -> Any:
-        """The sums as an xarray.DataTree, a group for each stack: what xarray.open_datatree() reads of the file that save() writes.
-
-        Raises:
-            ImportError: xarray is not installed
-        """
-        try:
-            import xarray
-        except ImportError as error:
-            raise ImportError("a DataTree needs xarray: pip install xarray") from error
-        groups = {"/": xarray.Dataset(attrs=self._attributes())}
-        for name, stack in self.stacks.items():
-            groups[f"/{name}"] = xarray.Dataset(variables(stack), coordinates(stack), about_of(stack))
-        return xarray.DataTree.from_dict(groups)
-
-    def to_dataframe(self) -> Any:
-        """A pandas.DataFrame with a row for each head of every stack (column `stack`): what a run over these sums finds.
-
-        Raises:
-            ImportError: pandas is not installed
-        """
-        from ..jobs import run
-
-        found = run(profiles=self)
-        rows = [one.to_dataframe().assign(stack=name) for name, one in (found if isinstance(found, dict) else {next(iter(self.stacks)): found}).items()]
-        if len(rows) == 1:
-            return rows[0]
-        import pandas
-
-        return pandas.concat(rows, ignore_index=True)
-
     def export(self, to: str, folder: str | os.PathLike, **options: Any) -> None:
         """Writes files that another tool reads (docs/profiles.md says which number became which).
 

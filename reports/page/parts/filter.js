@@ -8,7 +8,7 @@ function stands(cell, word) {
   return cell === word || cell.split(/[\s()]+/).includes(word);
 }
 
-// Numbers are equal at the digits that are typed, words by their beginning. Nothing undefined meets a condition but "!=".
+// Numbers are equal at the digits that are typed, words by their beginning. Undefined meets "!=" alone.
 function meets(found, sign, asked) {
   const text = plainText(asked);
   if (typeof found !== "number") {
