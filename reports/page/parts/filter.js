@@ -17,7 +17,9 @@ function meets(found, sign, asked) {
   }
   const digits = /\.(\d*)/.exec(text)?.[1].length ?? 0;
   const same = Number(found.toFixed(digits)) === Number(text);
-  return { "=": same, "!=": !same, ">": found > text, "<": found < text, ">=": found >= text, "<=": found <= text }[sign];
+  if (sign[0] === "<") return found < text || (same && sign === "<=");
+  if (sign[0] === ">") return found > text || (same && sign === ">=");
+  return same === (sign === "=");
 }
 
 // @param text     words and conditions; "_" stands for a space
