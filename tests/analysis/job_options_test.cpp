@@ -15,7 +15,8 @@ TEST_CASE("options of a job: each stands in the table once, with its default ins
   }
   CHECK_NOTHROW(require_in_range({}));
   Attributes provenance;
-  add_options(provenance, {.only = {"head_types", "attention_map"}, .everything = true, .seed = 7}, 3);
+  add_options(provenance, {.only = {"head_types", "attention_map"}, .everything = true, .heads = {"L0H2"}, .seed = 7},
+              3);
   CHECK(provenance.size() == names.size());
   CHECK(std::get<std::string>(provenance.at("only")) == "head_types,attention_map");
   CHECK(std::get<std::int64_t>(provenance.at("seed")) == 7);
@@ -23,7 +24,7 @@ TEST_CASE("options of a job: each stands in the table once, with its default ins
   CHECK(std::get<double>(provenance.at("level")) == 0.01);
   Attributes without;
   add_options(without, {}, 3);
-  CHECK(without.size() == names.size() - 2);  // an empty list and a flag that is off are not kept
+  CHECK(without.size() == names.size() - 3);  // lists that are empty are not kept
 }
 
 TEST_CASE("options of a job: what is out of its range is refused by name, whatever the door it came through") {

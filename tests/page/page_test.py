@@ -268,7 +268,7 @@ def filters_and_stays_in_view(browser, address):
       return [".cell", ".cell.filtered", "#table tbody tr"].map((one) => document.querySelectorAll(one).length);"""
     cells, faded, rows = browser.run(typed, "back")
     check(0 < rows < cells == rows + faded, f"a filter keeps {rows} rows of {cells}, and fades {faded} cells")
-    of_layer = browser.run(typed, "layer=1 bits>=0")[2]
+    of_layer = browser.run(typed, "layer=1 head>=0")[2]
     check(of_layer == 8, f"layer=1 keeps {of_layer} heads of 8")
     browser.run(typed, "")
     browser.run("window.scrollTo({top: 1200, behavior: 'instant'});")
