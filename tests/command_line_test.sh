@@ -516,7 +516,11 @@ grep -q "standard output cannot be written" "$work/err" && { echo "FAILED: a clo
 { "$headwave" -q compare "$work/A" "$work/B" --out "$work/unread-compare"; } | true
 for name in results.h5 report.html; do [ -s "$work/unread-compare/$name" ] || { echo "FAILED: a comparison nobody read lacks $name"; failed=1; }; done
 
-expect 0 "the job is finished; \`headwave figures\` and \`headwave report\` draw its result" $few "$work/unread-pipe" --resume
+# --resume of a finished run draws page and figures again.
+rm -r "$work/unread-pipe/report.html" "$work/unread-pipe/figures"
+expect 0 "drawn again: $work/unread-pipe/results.h5" $few "$work/unread-pipe" --resume
+holds "$work/unread-pipe" results.h5 report.html $profile.svg $profile.txt
+expect 0 "the job is finished" $few "$work/unread-pipe" --resume --no-figures
 expect 0 "whole" validate "$work/unread-pipe"
 
 # The user's own gnuplot settings do not matter.

@@ -165,7 +165,7 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& asked)
 }
 
 void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
-                  std::function<void()> print) {
+                  std::function<void()> print, const char* did) {
   HeadTableOptions heads = options.table;
   heads.heads = options.drawing.heads;
   if (!print)
@@ -183,7 +183,7 @@ void show_results(const OutputFolder& folder, const std::vector<KindResult>& res
   }
   for (const auto& [kind, result] : results) {
     const fs::path inner = folder.inside(place_of(results, kind));
-    say(fmt::format("wrote {}{}", visible_text((inner / "results.h5").string()), drawn(inner, result, options)));
+    say(fmt::format("{} {}{}", did, visible_text((inner / "results.h5").string()), drawn(inner, result, options)));
   }
   if (unshown) std::rethrow_exception(unshown);
 }

@@ -51,7 +51,8 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& option
 
 /// Prints written results, their tables unless `print` prints something else, and writes report.html and, if gnuplot is
 /// there, figures/ beside them unless --no-figures was given; says what was written.
+/// @param did  what was done with results.h5, in that line
 void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
-                  std::function<void()> print = {});
+                  std::function<void()> print = {}, const char* did = "wrote");
 
 }  // namespace headwave::cli

@@ -181,10 +181,17 @@ void show_run(const OutputFolder& folder, const std::vector<KindResult>& results
 }
 
 void show_finished(const WholeRunOptions& options) {
-  const fs::path& folder = options.folder.folder;
-  if (options.json) std::fputs(folder_json(folder).c_str(), stdout);
-  say(fmt::format("{}: the job is finished; `headwave figures` and `headwave report` draw its result",
-                  visible_text(folder.string())));
+  const FolderOptions& given = options.folder;
+  const auto files = result_files(given.folder);
+  const auto lacks_page = [](const auto& one) { return !fs::exists(one.second.parent_path() / "report.html"); };
+  if (given.figures && std::ranges::any_of(files, lacks_page)) {
+    std::vector<KindResult> results;
+    for (const auto& [kind, file] : files) results.push_back({kind, read_result(file)});
+    show_results(
+        OutputFolder(given.folder, {}, true), results, given, [] {}, "drawn again:");
+  }
+  if (options.json) std::fputs(folder_json(given.folder).c_str(), stdout);
+  say(fmt::format("{}: the job is finished", visible_text(given.folder.string())));
 }
 
 }  // namespace headwave::cli

@@ -41,7 +41,7 @@ void write_run(const OutputFolder& folder, std::vector<KindResult>& results, con
 /// @throws FormatError naming what differs, if one is of another run; Error as require_sealed()
 bool finished_before(const WholeRunOptions& options);
 
-/// Prints and draws the results of a run; or says that it is finished.
+/// Prints and draws the results of a run, or what a finished run lacks: its figures and page if the page is missing.
 void show_run(const OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);
 void show_finished(const WholeRunOptions& options);
 
