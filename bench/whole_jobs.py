@@ -2,7 +2,7 @@
 
     python bench/whole_jobs.py --headwave build/release/headwave --model DIR --text FILE
                                [--documents 100] [--length 512] [--rounds 5] [--threads 2] [--jobs traces,pass,default] [--sweep 12]
-                               [--together N]
+                               [--parallel-documents N]
 
 traces   offset traces of every head and their clusters: `headwave run --only head_cluster`; the peer takes attention of
          one document at a time from transformers (eager, output_attentions=True), means of its diagonals up to 10
@@ -107,7 +107,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--sweep", type=int, default=12)
-    parser.add_argument("--together", help="layers are read one by one, that many documents side by side")
+    parser.add_argument("--parallel-documents", help="layers are read one by one, that many documents side by side")
     parser.add_argument("--jobs", default="traces,pass,default")
     parser.add_argument("--random-roberta", type=pathlib.Path, metavar="DIR", help="make that model and its ids, and end")
     options = parser.parse_args()
@@ -123,7 +123,7 @@ def main():
         def ours(*more):
             out = folder / "out"
             shutil.rmtree(out, ignore_errors=True)
-            layers = ["--weights", "layers", "--together", options.together] if options.together else []
+            layers = ["--weights", "layers", "--parallel-documents", options.parallel_documents] if options.parallel_documents else []
             return run([options.headwave, "run", "--model", options.model, "--ids", ids, "--documents", str(count),
                         "--threads", threads, "--sweep", str(options.sweep), "--no-figures", "--out", out, *layers, *more])
 

@@ -5,7 +5,7 @@
 
 namespace headwave::python {
 
-/// The options of a job by their names: reach, false_share.
+/// The options of a job by their names: reach, fdr.
 /// @throws FormatError if an option is unknown, with the nearest name, or has another type
 JobOptions options_of(const nb::dict& given);
 

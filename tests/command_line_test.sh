@@ -288,7 +288,7 @@ expect 1 "needs more than the 1MB of resident memory that it may take; give --ma
 expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
 expect_line 2 "--weights: expected auto, memory or layers, got 'disk'" run --weights disk
 for where in memory layers; do
-  expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/$where" --no-figures --weights $where --together 2
+  expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/$where" --no-figures --weights $where --parallel-documents 2
 done
 digests "$work/layers" >"$work/a.csv"; digests "$work/memory" | cmp -s - "$work/a.csv" || { echo "FAILED: weights read layer by layer give other digits"; failed=1; }
 expect 0 "of 8 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/first" --no-figures --layers 0-0
@@ -583,7 +583,7 @@ expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.jso
 expect 1 "--force" run --job "$work/job.toml"
 expect 0 "level = 0.001" inspect "$work/j1/results.h5" --job
 cp "$work/out" "$work/stored.toml"
-grep -qx 'false-share = 0.05' "$work/stored.toml" || { echo "FAILED: a stored job writes 0.05 otherwise"; failed=1; }
+grep -qx 'fdr = 0.05' "$work/stored.toml" || { echo "FAILED: a stored job writes 0.05 otherwise"; failed=1; }
 expect 0 "clusters = 3" inspect "$work/j2/results.h5" --job
 cmp -s "$work/out" "$work/stored.toml" || { echo "FAILED: a job file is not what its flags are"; failed=1; }
 expect 0 "of 32 heads look" run --job "$work/stored.toml" --out "$work/j3"

@@ -31,10 +31,10 @@ struct JobOptions {
   Index draws = 20;
   Index dealt_tokens = 4096;  ///< tokens of documents that head_account deals; 0: only its measured profile is read
   Index resamples = 200;
-  double false_share = 0.05;
+  double fdr = 0.05;
   std::uint64_t seed = 1;
   int threads = 0;
-  Index together = 0;
+  Index parallel_documents = 0;
   std::int64_t max_memory = 0;  ///< bytes of resident memory, which limit the documents side by side; 0: no limit
   std::map<std::string_view, Index> own = {};  ///< options of single analyses that differ from their defaults
 

@@ -249,7 +249,7 @@ AttentionWordsReader::Drawn AttentionWordsReader::name_words(const AttendedLayer
   const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
   std::vector<Index> found;
   for (Index word = 0; word < words; ++word)
-    if (q[word] <= options_.false_share) found.push_back(word);
+    if (q[word] <= options_.fdr) found.push_back(word);
   result.found[static_cast<std::size_t>(row)] = std::ssize(found);
   // What a word adds to the bits, so that the first ones are those that a reader meets.
   const auto bits = [&](Index word) {
@@ -357,7 +357,7 @@ std::vector<Field> describe(const AttentionWords& words) {
   fields.note_all("documents", words.documents)
       .note_all("words", words.words)
       .note_all("least_documents", words.options.least_documents)
-      .note_all("false_share", words.options.false_share)
+      .note_all("fdr", words.options.fdr)
       .note_all("coverage", words.options.coverage);
   return fields.taken();
 }

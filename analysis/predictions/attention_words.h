@@ -68,7 +68,7 @@ constexpr std::size_t word_classes = 6;
 
 struct AttentionWordsOptions {
   Index least_documents = 3;  ///< in which a word must occur
-  double false_share = 0.1;   ///< of the words that are named for a head, at most so many falsely
+  double fdr = 0.1;           ///< of the words that are named for a head, at most so many falsely
   double coverage = 0.9;      ///< of the intervals
 };
 

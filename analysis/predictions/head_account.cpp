@@ -238,7 +238,7 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   if (!(account.strength[row] >= options.strength) || !(account.overlap.back()[row] >= options.replicated))
     return AccountVerdict::no_preference;
   const double position = account.part[0][row], self = account.part[1][row], context = account.part[2][row];
-  const bool ordered = account.q_value[row] <= options.false_share;
+  const bool ordered = account.q_value[row] <= options.fdr;
   if (position >= context && !(self > position) && !ordered) return AccountVerdict::no_preference;
   if (account.documents < options.least_documents) return AccountVerdict::undefined;
   // Where the model knows no places, the mean of a place holds what texts have in common there.
@@ -472,7 +472,7 @@ class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
   [[nodiscard]] std::vector<Field> finish_sum(AccountSums& sum, Finished& finished) override {
     if (sum.documents() == 0) return {};  // of stored profiles that hold no dealt contents
     HeadAccountOptions how;
-    how.false_share = options().false_share;
+    how.fdr = options().fdr;
     how.draws = options().draws;
     how.seed = options().seed;
     how.threads = input().threads;
@@ -529,7 +529,7 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note("least_strength", account.options.strength)
       .note("least_replicated", account.options.replicated)
       .note("nearly_all", account.options.nearly_all)
-      .note("false_share", account.options.false_share)
+      .note("fdr", account.options.fdr)
       .note("least_documents", account.options.least_documents);
   fields.add("strength", heads, "1",
              "attention that a head draws to certain offsets beyond uniform attention: 0 none, 1 all of it",

@@ -54,7 +54,7 @@ struct HeadAccountOptions {
   double strength = 0.05;     ///< least strength of a head that has a preference
   double replicated = 0.5;    ///< least overlap of one half's profile with the other half's, for a preference
   double nearly_all = 0.75;   ///< part from which a verdict is called by it
-  double false_share = 0.05;  ///< of heads that prefer offsets by position, at most so many falsely
+  double fdr = 0.05;          ///< of heads that prefer offsets by position, at most so many falsely
   Index least_documents = 8;  ///< fewer give no verdict
   Index draws = 20;           ///< of the null; 0: no head is called positional
   double coverage = 0.9;      ///< of the intervals

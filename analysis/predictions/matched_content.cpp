@@ -236,7 +236,7 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent
     }
     const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
     const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * layer.heads() + head);
-    for (const Index pair : largest_found(q, options_.false_share, excess, pairs_named, &result.pairs_found[row]))
+    for (const Index pair : largest_found(q, options_.fdr, excess, pairs_named, &result.pairs_found[row]))
       result.pairs[row].push_back({asking_.ids[static_cast<std::size_t>(pair / of_key)],
                                    asked_.ids[static_cast<std::size_t>(pair % of_key)],
                                    excess[pair] / std::max(1.0, queries[pair]), excess[pair] / on_text, q[pair]});
@@ -444,7 +444,7 @@ void MatchedContentReader::name_directions(const AttendedLayer& layer, Index hea
         for (Index word = 0; word < of_words; ++word)
           projection[word] = sign * sums[side][static_cast<std::size_t>(r)].mean(word) / deviation[side][r];
         for (const Index word :
-             largest_found(q.segment(first, of_words), options_.false_share, projection, direction_words, nullptr))
+             largest_found(q.segment(first, of_words), options_.fdr, projection, direction_words, nullptr))
           result.words[row][static_cast<std::size_t>(r)][side][end].push_back(
               {ids[static_cast<std::size_t>(word)], sign * projection[word], q[first + word]});
       }
@@ -456,8 +456,7 @@ void MatchedContentReader::finish(MatchedContent& result) const {
   const Vector q = q_values(flat);
   for (std::size_t row = 0; row < result.directions.size(); ++row) {
     Index& count = result.directions[row];
-    while (count < directions_tested && q[static_cast<Index>(row) * directions_tested + count] <= options_.false_share)
-      ++count;
+    while (count < directions_tested && q[static_cast<Index>(row) * directions_tested + count] <= options_.fdr) ++count;
     for (Index r = count; r < directions_named; ++r) result.words[row][static_cast<std::size_t>(r)] = {};
   }
 }
@@ -545,7 +544,7 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
              word_q, fewer_words);
   fields.note_all("documents", content.documents)
       .note_all("least_documents", content.options.least_documents)
-      .note_all("false_share", content.options.false_share)
+      .note_all("fdr", content.options.fdr)
       .note_all("draws", content.options.draws)
       .note_all("coverage", content.options.coverage)
       .note_all("seed", static_cast<std::int64_t>(content.options.seed));

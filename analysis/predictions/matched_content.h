@@ -12,7 +12,7 @@ namespace headwave {
 
 struct MatchedContentOptions {
   Index least_documents = 3;  ///< in which a pair of words, or a word of a direction, must occur
-  double false_share = 0.1;   ///< of what is named or counted, at most so much falsely
+  double fdr = 0.1;           ///< of what is named or counted, at most so much falsely
   Index draws = 20;           ///< of dealt documents
   double coverage = 0.9;      ///< of the intervals
   std::uint64_t seed = 1;

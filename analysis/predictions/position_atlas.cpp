@@ -171,7 +171,7 @@ class PositionAtlasAnalysis : public Analysis {
     atlas.length = std::min(input().longest, rows_to_read(stack(), options()[rows_option]));
     atlas.reach = options().reach;
     atlas.null.draws = options()[atlas_draws_option];
-    atlas.null.level = options().false_share;
+    atlas.null.level = options().fdr;
     atlas.null.seed = options().seed;
     atlas.threads = input().threads;
     std::vector<Field> fields = describe(position_atlas(stack(), atlas));

@@ -298,7 +298,7 @@ class RotaryWaveAnalysis : public AnalysisOf<ByDocument<DocumentRotary>> {
     how.length = site().length;
     how.score_scale = stack().block.score_scale;
     how.draws = 50 * options().draws;  // each costs next to nothing
-    how.level = options().false_share;
+    how.level = options().fdr;
     how.resamples = options().resamples;
     how.seed = options().seed;
     how.threads = input().threads;

@@ -58,9 +58,10 @@ const std::vector<JobOption>& job_option_table() {
        .member = &J::resamples,
        .least = 0,
        .most = 100000},
-      {.name = "false_share",
-       .help = "share of false offsets (by weights, phases) and of false positional verdicts that is tolerated",
-       .member = &J::false_share,
+      {.name = "fdr",
+       .help =
+           "false discovery rate: tolerated share of false offsets (by weights, phases) and false positional verdicts",
+       .member = &J::fdr,
        .least = 1e-12,
        .most = 1},
       {.name = "seed", .help = "seed of everything random", .member = &J::seed},
@@ -69,11 +70,11 @@ const std::vector<JobOption>& job_option_table() {
        .member = &J::threads,
        .least = 0,
        .most = 1024},
-      {.name = "together",
+      {.name = "parallel_documents",
        .help =
            "documents side by side if the model is read layer by layer; 0: as many as memory holds, at most 4 for each "
            "thread; does not change the result",
-       .member = &J::together,
+       .member = &J::parallel_documents,
        .least = 0,
        .most = 1e6},
   };

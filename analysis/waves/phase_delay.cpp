@@ -219,7 +219,7 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& /*fi
   PhaseDelayOptions how;
   how.delay.reach = options().reach;
   how.resamples = options().resamples;
-  how.level = options().false_share;
+  how.level = options().fdr;
   how.seed = options().seed;
   how.threads = input().threads;
   const PhaseDelay found = phase_delay(sum.cross, length, how);

@@ -17,7 +17,7 @@ namespace {
 constexpr auto place_keys = std::to_array<std::string_view>({"model", "source_file", "target_file"});
 
 // They change no digit.
-constexpr auto without_effect = std::to_array<std::string_view>({"threads", "together"});
+constexpr auto without_effect = std::to_array<std::string_view>({"threads", "parallel_documents"});
 
 // Of who made a file and how, and what a run tells of its model and documents that these do not say of
 // themselves.

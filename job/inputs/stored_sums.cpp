@@ -469,8 +469,8 @@ void require_options_of_sums(const JobOptions& options) {
   (void)chosen_analyses(options);  // refuses names that there are not
   constexpr auto needs_documents = "is about documents or weights, and profiles are sums over documents";
   const JobOptions usual;
-  for (const auto& [name, differs] :
-       {std::pair("draws", options.draws != usual.draws), {"together", options.together != usual.together}})
+  for (const auto& [name, differs] : {std::pair("draws", options.draws != usual.draws),
+                                      {"parallel_documents", options.parallel_documents != usual.parallel_documents}})
     if (differs) throw ShapeError(fmt::format("the option {} {}", name, needs_documents), omit(name));
   const auto reads = [](const OwnOption* own) {
     return std::ranges::any_of(analysis_kinds(), [&](const AnalysisKind* kind) {

@@ -106,7 +106,7 @@ constexpr Index documents_of_a_thread = 4;
 
 SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
   if (!by_layer) return {options.max_memory, 1, threads};
-  if (options.together > 0) return {0, options.together, options.together};
+  if (options.parallel_documents > 0) return {0, options.parallel_documents, options.parallel_documents};
   if (options.max_memory > 0) return {options.max_memory, 1, documents_of_a_thread * threads};
   return {usual_memory_limit(), threads, documents_of_a_thread * threads};
 }

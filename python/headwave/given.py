@@ -20,7 +20,7 @@ class JobOptions(TypedDict, total=False):
     level: float
     draws: int
     resamples: int
-    false_share: float
+    fdr: float
     clusters: int
     sweep: int
     atlas_draws: int
@@ -28,7 +28,7 @@ class JobOptions(TypedDict, total=False):
     map_document: int
     seed: int
     threads: int
-    together: int
+    parallel_documents: int
 
 
 class ModelInput(TypedDict, total=False):

@@ -202,7 +202,7 @@ ControlCalls control_calls(Control control) {
     JobOptions options;
     options.seed = static_cast<std::uint64_t>(job) + 1;
     options.resamples = 0;
-    options.false_share = level;
+    options.fdr = level;
     const TestPass pass{.grid = stack.grid(), .stack = stack.stack, .options = options};
     calls.phases.add(field_of(pass.fields("phase_delay", shown), "phase_delay/predicted_offset").doubles());
 

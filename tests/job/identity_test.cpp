@@ -46,7 +46,7 @@ TEST_CASE("identity: it has options that change digits, and none that do not") {
   const Attributes identity = run_identity(input, {});
   JobOptions other;
   other.threads = 3;
-  other.together = 2;
+  other.parallel_documents = 2;
   CHECK(run_identity(input, other) == identity);
   other.reach = 3;
   CHECK(run_identity(input, other) != identity);

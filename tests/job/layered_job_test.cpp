@@ -41,12 +41,12 @@ TEST_CASE("a job gives the same bits where weights are in memory and where layer
   for (const std::string family : {"bert-mlm", "llama", "gpt2"}) {
     const JobInput whole = opened(family, folder / "ids.json", WeightsIn::memory);
     const JobInput layers = opened(family, folder / "ids.json", WeightsIn::layers);
-    options.together = 0;
+    options.parallel_documents = 0;
     options.threads = 1;
     const Result expected = run_job(whole.model, *whole.source, options);
     for (const Index together : {0, 1, 3}) {
       for (const int threads : {1, 2}) {
-        options.together = together;
+        options.parallel_documents = together;
         options.threads = threads;
         const Result result = run_job(layers.model, *layers.source, options);
         INFO(family << ", " << together << " side by side on " << threads << " threads");

@@ -45,15 +45,15 @@ def test_a_job_gives_the_numbers_of_the_program(program, tmp_path, ids, ids_file
 
 def test_options_are_those_of_the_program_and_stand_in_the_command(program, tmp_path, ids_file, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    options = ["--documents", 2, "--only", "measured_offset,attention_map", "--level", 0.02, "--false-share", 1, "--map-document", 1,
+    options = ["--documents", 2, "--only", "measured_offset,attention_map", "--level", 0.02, "--fdr", 1, "--map-document", 1,
                "--intervene", "shuffled-words", "--shuffles", 2, "--seed", 5]
     program("run", "--model", MODELS / "bert-mlm", "--ids", "ids.json", *options, "--no-figures", "--out", "out")
     theirs = headwave.open("out/results.h5")
-    given = dict(documents=2, only=["measured_offset", "attention_map"], level=0.02, false_share=1, map_document=1,
+    given = dict(documents=2, only=["measured_offset", "attention_map"], level=0.02, fdr=1, map_document=1,
                  interventions=["shuffled-words"], shuffles=2, seed=np.int64(5))
     ours = headwave.run(MODELS / "bert-mlm", ids=pathlib.Path("ids.json"), **given)
     same(ours, theirs)
-    for said in ("documents=2", "interventions=['shuffled-words']", "shuffles=2", "false_share=1", "map_document=1"):
+    for said in ("documents=2", "interventions=['shuffled-words']", "shuffles=2", "fdr=1", "map_document=1"):
         assert said in ours.provenance["command"]
     assert "special_tokens" not in ours.provenance["command"]
 
