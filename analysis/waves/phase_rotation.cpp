@@ -88,7 +88,7 @@ PhaseRotation phase_rotation(const QkSvd& svd) {
   const Eigen::EigenSolver<Eigen::MatrixXd> solver(product(svd.query.transpose(), svd.key));
   if (solver.info() != Eigen::Success)
     throw NumericError(fmt::format("phase_rotation: the eigenvalues of a {0} x {0} rotation did not converge", k));
-  const Eigen::VectorXcd values = solver.eigenvalues();
+  const Eigen::VectorXcd& values = solver.eigenvalues();
   const Eigen::MatrixXcd vectors = solver.eigenvectors().colwise().normalized();
   PhaseRotation rotation{Vector(k), Vector(k), MatrixC(k, k), condition_of(real_form(vectors))};
   const std::vector<Index> order = order_of(values);

@@ -436,8 +436,10 @@ void Dataset::check_chunks(const ArrayBlock& block) {
   for (std::size_t i = 0; i < count; ++i) {
     if (!checked_.contains(at)) check_packed_chunk(at);
     checked_.insert(at);
-    for (std::size_t axis = at.size(); axis-- > 0; at[axis] = first[axis])
-      if ((at[axis] += chunk_[axis]) < end[axis]) break;
+    for (std::size_t axis = at.size(); axis-- > 0; at[axis] = first[axis]) {
+      at[axis] += chunk_[axis];
+      if (at[axis] < end[axis]) break;
+    }
   }
 }
 

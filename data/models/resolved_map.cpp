@@ -58,14 +58,14 @@ void replace_mark(toml::node& node, std::string_view mark, const std::string& te
 }
 
 /// A text; empty where it is something else, which nothing has for a name and no expression is.
-std::string text_of(const toml::node& node) {
+std::string node_text(const toml::node& node) {
   return node.value_or(std::string());
 }
 
 std::vector<std::string> texts_of(const toml::node* list) {
   std::vector<std::string> texts;
   if (list != nullptr && list->is_array())
-    for (const toml::node& entry : *list->as_array()) texts.push_back(text_of(entry));
+    for (const toml::node& entry : *list->as_array()) texts.push_back(node_text(entry));
   return texts;
 }
 
@@ -76,13 +76,13 @@ class MapResolver {
   ResolvedMap resolve(const toml::table& file) {
     resolved_.table = file;
     if (const toml::node* base = file.get("base")) {
-      resolved_.table = family_file(text_of(*base), place_);
+      resolved_.table = family_file(node_text(*base), place_);
       merge_files(resolved_.table, file);
     }
     replace_mark(resolved_.table, "{prefix}", prefix_of(resolved_.table));
     const toml::table whole = resolved_.table;
     if (const toml::table* names = whole.get_as<toml::table>("let"))
-      for (const auto& [key, text] : *names) resolved_.names.emplace(std::string(key.str()), text_of(text));
+      for (const auto& [key, text] : *names) resolved_.names.emplace(std::string(key.str()), node_text(text));
 
     const MapExpressions expressions(facts_, resolved_.names, place_);
     each_condition(whole, "refuse", expressions, [&](const toml::table& entry) {
@@ -125,7 +125,7 @@ class MapResolver {
       if (!entry.is_table() || !entry.as_table()->contains("if"))
         fail(key, "a list of tables, each with a condition 'if'");
       const toml::table& table = *entry.as_table();
-      if (expressions.holds(text_of(*table.get("if")))) apply(table);
+      if (expressions.holds(node_text(*table.get("if")))) apply(table);
     }
   }
 
@@ -143,7 +143,7 @@ class MapResolver {
       return;
     }
     if (node.is_string()) {
-      const std::string text = text_of(node);
+      const std::string text = node_text(node);
       if (const double value = expressions.value(text); config.number(key) != value)
         config.fail(fmt::format("'{}' is {}, expected '{}' {}", key, config.shown(key), text, value));
       return;
@@ -159,7 +159,7 @@ class MapResolver {
   void fill_decoder() {
     toml::table* decoder = resolved_.table.get_as<toml::table>("decoder");
     if (decoder == nullptr || !decoder->contains("like")) return;
-    if (text_of(*decoder->get("like")) != "stack" || !resolved_.table.get_as<toml::table>("stack"))
+    if (node_text(*decoder->get("like")) != "stack" || !resolved_.table.get_as<toml::table>("stack"))
       fail("like", "\"stack\"");
     toml::table whole = *resolved_.table.get_as<toml::table>("stack");
     merge(whole, *decoder);
