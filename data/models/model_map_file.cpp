@@ -107,6 +107,7 @@ class MapReader {
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
+    if (!node->is_table() && !node->is_array()) fail(key, "a table that says which layers, { where = \"layer < 3\" }");
     toml::array one;
     if (node->is_table()) one.push_back(*node->as_table());
     const toml::array* rules = node->is_array() ? node->as_array() : &one;
@@ -415,6 +416,22 @@ void read_stack(MapReader& keys, StackMap& stack) {
 
 /// @param require  (whether it is good, what is expected)
 template <class Require>
+void require_latent(const StackMap& stack, const Require& require) {
+  const LatentMap& latent = stack.latent;
+  require((stack.self.fusion == Fusion::kv_by_head) == !latent.empty(),
+          "[latent] 'key_rank' and fusion 'kv_by_head' belong together");
+  if (latent.empty()) return;
+  require(!latent.key.empty() && !latent.key_norm.empty() && latent.query.empty() == (latent.query_rank == 0) &&
+              latent.query.empty() == latent.query_norm.empty(),
+          "[latent] needs 'key' and 'key_norm', and with 'query_rank' also 'query' and 'query_norm'");
+  require(stack.block.kv_heads == stack.block.heads && latent.shared_channels < stack.block.d_head,
+          "[latent] needs as many 'kv_heads' as 'heads', and fewer 'shared_channels' than 'd_head'");
+  require(stack.query_norm.empty() && stack.key_norm.empty(),
+          "[latent] and norms of queries and keys exclude each other");
+}
+
+/// @param require  (whether it is good, what is expected)
+template <class Require>
 void require_experts(const StackMap& stack, const Require& require) {
   const ExpertsMap& experts = stack.experts;
   if (experts.count == 0) return;
@@ -426,6 +443,12 @@ void require_experts(const StackMap& stack, const Require& require) {
           "[experts] 'groups' must divide 'count', and 'chosen_groups' be 1 to 'groups'");
   require(router.chosen > 0 && router.chosen <= experts.count / router.groups * router.chosen_groups,
           "[experts] 'chosen' must be at least 1 and at most the experts of 'chosen_groups'");
+  require(!experts.router.empty() && !experts.widen.empty() && !experts.narrow.empty(),
+          "[experts] needs 'router', 'widen' and 'narrow'");
+  require((experts.d_shared > 0) == !experts.shared_widen.empty() &&
+              experts.shared_widen.empty() == experts.shared_narrow.empty() &&
+              (experts.d_shared > 0 || experts.shared_weight.empty()),
+          "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together");
 }
 
 /// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
@@ -467,8 +490,15 @@ StackMap completed(StackMap stack, const std::string& place, const MapExpression
                          others.positions.rotary.first == stack.positions.rotary.first &&
                          others.positions.rotary.pairing == stack.positions.rotary.pairing),
           "rotary positions of 'others' must have the stack's 'channels' and 'pairing'");
+  require(!stack.unit_head_norm || (stack.query_norm.empty() && stack.key_norm.empty()),
+          "'unit_head_norm' and norms of queries and keys exclude each other");
+  require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
+          "'d_embedding' and 'embedding_projection' belong together");
+  require_latent(stack, require);
   const bool compared = stack.positions.kind == PositionKind::disentangled;
   const DisentangledMap& disentangled = stack.positions.disentangled;
+  require(compared == (!stack.position_key.empty() || !stack.position_query.empty()),
+          "disentangled positions and 'position_key' or 'position_query' belong together");
   require(!compared || !disentangled.vectors.empty(), "disentangled positions need 'vectors'");
   require(!compared || DisentangledTerm::allows(disentangled.rows),
           "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");

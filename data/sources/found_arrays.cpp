@@ -175,7 +175,10 @@ class Search {
     for (const std::string& name : names_) {
       NameMatch match;
       if (pattern.empty() || !fits_pattern(pattern, name, match)) continue;
-      numbers.try_emplace(match.number, name, match.digits);
+      const auto& [number, named] = *numbers.try_emplace(match.number, name, match.digits).first;
+      if (named.second != match.digits)
+        throw FormatError(fmt::format("{} and '{}' are both of number {}; expected one of them",
+                                      arrays_.called(named.first), printable(name), number));
       if (!match.document.empty()) documents_.insert(match.document);
     }
     for (const auto& [number, named] : numbers) {
@@ -202,7 +205,11 @@ class Search {
     if (at < 0 || at >= most_layers)
       throw FormatError(
           fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
-    layers_[at].*part = std::move(found);
+    std::optional<LayerArray>& place = layers_[at].*part;
+    if (place)
+      throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",
+                                    arrays_.called(name), at, printable(place->name)));
+    place = std::move(found);
   }
 
   [[nodiscard]] std::vector<ArrayAxis> axes_of(const std::string& pattern, const std::string& name, Part part) const {
