@@ -504,8 +504,6 @@ StackMap completed(StackMap stack, const std::string& place, const MapExpression
           "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");
   require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
-  require(stack.latent.empty() || (block.kv_heads == block.heads && stack.latent.shared_channels < block.d_head),
-          "[latent] needs as many 'kv_heads' as 'heads', and fewer 'shared_channels' than 'd_head'");
   require_experts(stack, require);
   const bool only_experts = stack.experts.count > 0 && stack.experts.dense.empty();
   require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
