@@ -20,7 +20,7 @@
   analysis(position_spectrum) \
   analysis(position_components) \
   analysis(position_atlas) \
-  analysis(position_states) \
+  analysis(position_split) \
   analysis(qk_svd) \
   analysis(cross_covariance) \
   analysis(wave_spectra) \

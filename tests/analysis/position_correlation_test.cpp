@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../analysis/positions/position_components.h"
-#include "../../analysis/positions/position_states.h"
+#include "../../analysis/positions/position_split.h"
 #include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"

@@ -1,3 +1,5 @@
+#include "../../analysis/positions/position_split.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +11,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../analysis/positions/position_states.h"
 #include "../../core/algebra/decompositions.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"

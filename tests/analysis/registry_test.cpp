@@ -39,8 +39,8 @@ TEST_CASE("analyses: what is asked for comes with what it reads, in order, and w
   CHECK(chosen_analyses({.everything = true}) == analysis_kinds());
   CHECK(names_of(chosen_analyses({.only = {"cross_covariance"}})) ==
         std::vector<std::string>{"measured_offset", "qk_svd", "cross_covariance"});
-  CHECK(names_of(chosen_analyses({.only = {"position_states", "measured_offset"}})) ==
-        std::vector<std::string>{"measured_offset", "position_states"});
+  CHECK(names_of(chosen_analyses({.only = {"position_split", "measured_offset"}})) ==
+        std::vector<std::string>{"measured_offset", "position_split"});
 }
 
 TEST_CASE("analyses: a name that is none is told with the nearest, or with all there are") {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../analysis/positions/position_states.h"
+#include "../../analysis/positions/position_split.h"
 #include "../test_numbers.h"
 #include "found_field.h"
 

@@ -10,6 +10,7 @@
 
 #include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/predictions/rotary_wave.h"
+#include "../../analysis/registry/registry.h"
 #include "../../analysis/statistics/cluster_quality.h"
 #include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
@@ -211,6 +212,31 @@ TEST_CASE("job: stored states of an encoder-decoder are its encoder's, whose att
   for (const double weight : results.front().result.at("measured_offset/weight").doubles())
     heaviest = std::fmax(heaviest, weight);
   CHECK(heaviest > 0.1);
+}
+
+TEST_CASE("every analysis writes Fields of its own name, by which it is found") {
+  const TemporaryFolder folder;
+  std::string ids;
+  for (int document = 0; document < 8; ++document) {
+    ids += document == 0 ? "[[" : ", [";
+    for (int i = 0; i < 20; ++i) ids += (i == 0 ? "" : ", ") + std::to_string((7 * document + 5 * i * i) % 50 + 5);
+    ids += "]";
+  }
+  std::ofstream(folder / "ids.json") << ids << "]";
+  JobOptions options;
+  options.everything = true;
+  options.reach = 8;
+  options[window_option] = 4;
+  options[clusters_option] = 2;
+  std::vector<Result> results;
+  for (const char* model : {"tests/golden/models/bert", "tests/golden/families/llama"}) {
+    const JobInput input = ids_input(repository_file(model), folder / "ids.json", {});
+    results.push_back(run_job(input.model, *input.source, options));
+  }
+  for (const AnalysisKind* kind : analysis_kinds()) {
+    CAPTURE(kind->name);
+    CHECK(std::ranges::any_of(results, [&](const Result& result) { return holds(result, kind->name); }));
+  }
 }
 
 TEST_CASE("a result claims nothing about states that were not there") {

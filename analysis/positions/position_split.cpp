@@ -1,4 +1,4 @@
-#include "position_states.h"
+#include "position_split.h"
 
 #include <algorithm>
 #include <cmath>
@@ -386,7 +386,7 @@ class MomentsProbe : public Probe {
   LayerMoments found_;
 };
 
-class PositionStatesAnalysis : public AnalysisOf<LayerMoments> {
+class PositionSplitAnalysis : public AnalysisOf<LayerMoments> {
  public:
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
@@ -405,13 +405,13 @@ class PositionStatesAnalysis : public AnalysisOf<LayerMoments> {
 
 }  // namespace
 
-const AnalysisKind& position_states_analysis() {
+const AnalysisKind& position_split_analysis() {
   static const AnalysisKind kind{
-      .name = "position_states",
+      .name = "position_split",
       .asks = "How much of hidden states is position, context and rest, and how much of the table is left (CCA)?",
       .needs = {Need::weights, Need::states, Need::equal_length},
       .chain = true,
-      .make = make_of<PositionStatesAnalysis>};
+      .make = make_of<PositionSplitAnalysis>};
   return kind;
 }
 
