@@ -9,7 +9,7 @@ import { Arrays, entriesOf } from "../../reports/page/parts/arrays.js";
 import { scale, ticks, ticksOf } from "../../reports/page/parts/axes.js";
 import { amountColor, measureColors } from "../../reports/page/parts/colors.js";
 import { evidenceRows } from "../../reports/page/parts/evidence_view.js";
-import { passes } from "../../reports/page/parts/filter.js";
+import { filterTerms, passes } from "../../reports/page/parts/filter.js";
 import { numberText, offsetText, parseHead, percentText, valueText } from "../../reports/page/parts/format.js";
 import { cellsOf, colorTop, mapOf } from "../../reports/page/parts/map_data.js";
 import { cellWords } from "../../reports/page/parts/map_view.js";
@@ -88,22 +88,21 @@ test("tables: numbers sort as numbers, what says nothing stands last either way"
   assert.deepEqual(sortedRows([], "1"), []);
 });
 
-test("filters: conditions on measures, at the digits that are typed", () => {
-  const known = { bits: 2.346, offset: -1, part: "close to uniform", kept: null };
-  const isFound = (filter) => passes(filter, ["L0H1"], (name) => known[name]);
-  for (const filter of ["bits=2.3 bits=2.35 offset=-1", "bits>2 bits<=2.346 bits!=3", "Part=close_to l0", "kept!=0.5", "part!=match"])
-    assert.ok(isFound(filter), filter);
-  for (const filter of ["bits=2.4", "bits<2", "bits>x", "part=uniform", "kept=0", "kept<1", "weight>0", "bits>2 l1"])
-    assert.ok(!isFound(filter), filter);
-});
-
-test("filters: every word stands in the row, a number by itself", () => {
-  const isFound = (filter, cells = ["L0H1", "\u22121", "positional"]) => passes(filter, cells, () => undefined);
+test("filters: words of a row, and conditions on measures", () => {
+  const known = { offset: -1, weight: 0.25, why: "no preference", sink: null };
+  const isFound = (filter, cells = ["L0H1", "\u22121", "positional"]) => passes(filterTerms(filter), (name) => known[name], cells);
   assert.ok(isFound("posit -1"));
   assert.ok(!isFound("-1", ["L0H1", "-10", "0.1"]));
   assert.ok(isFound("  "));
   assert.ok(!isFound("positional self"));
   assert.ok(isFound("close_to", ["close to uniform"]));
+  assert.ok(!isFound("weight>=1") && !isFound("weight<=0") && !isFound("weight=0"), "no half unit is added without digits");
+  assert.ok(isFound("offset=-1 weight>0.1 why=no_preference"));
+  assert.ok(isFound("why=NO weight=0.3 weight<=0.25 offset!=2"));
+  for (const missed of ["offset=1", "weight>0.25", "weight!=0.25", "why=positional", "why!=no", "sink>0", "why>3"]) assert.ok(!isFound(missed), missed);
+  assert.ok(isFound("sink!=1"));
+  assert.ok(isFound("weight>"), "a condition that is not yet typed excludes nothing");
+  assert.ok(isFound("unheard=1"), "nor does an unknown name, which the page reports");
 });
 
 const measure = (name, part, values, more = {}) => ({ name, part, long_name: name, unit: "1", kind: "number", values, ...more });

@@ -1,6 +1,29 @@
-// The filter of heads: "part=match bits>2" are conditions on measures, other words stand in the row.
+// The filter of heads: "offset=-1 weight>0.1" are conditions, other words stand somewhere in the row.
 
 const plainText = (text) => String(text).toLowerCase().replaceAll("\u2212", "-").replaceAll("_", " ");
+
+// Terms of a filter: { name, sign, value } or { word }.
+export function filterTerms(text) {
+  return text.trim().split(/\s+/).filter(Boolean).map((term) => {
+    const found = /^([^=<>!]+)(!=|>=|<=|=|>|<)(.*)$/.exec(term);
+    return found ? { name: found[1].toLowerCase(), sign: found[2], value: found[3] } : { word: term };
+  });
+}
+
+// Numbers are compared at the digits that were typed, words by their beginning.
+function meets(found, sign, asked) {
+  const text = plainText(asked);
+  const number = Number(text);
+  if (typeof found === "number" && text.trim() !== "" && Number.isFinite(number)) {
+    const digits = (/\.(\d*)/.exec(text) ?? ["", ""])[1].length;
+    const same = Math.abs(found - number) < (digits ? 0.5 * 10 ** -digits : 1e-9);
+    if (sign.startsWith(">")) return found > number || (same && sign === ">=");
+    if (sign.startsWith("<")) return found < number || (same && sign === "<=");
+    return same === (sign === "=");
+  }
+  const begins = plainText(found).startsWith(text);
+  return sign === "=" ? begins : sign === "!=" ? !begins : false;
+}
 
 // Whether a number stands in a cell by itself, or a word anywhere in it.
 function stands(cell, word) {
@@ -8,28 +31,13 @@ function stands(cell, word) {
   return cell === word || cell.split(/[\s()]+/).includes(word);
 }
 
-// Numbers are equal at the digits that are typed, words by their beginning. Undefined meets "!=" alone.
-function meets(found, sign, asked) {
-  const text = plainText(asked);
-  if (typeof found !== "number") {
-    const begins = found != null && plainText(found).startsWith(text);
-    return sign === "=" ? begins : sign === "!=" && !begins;
-  }
-  const digits = /\.(\d*)/.exec(text)?.[1].length ?? 0;
-  const same = Number(found.toFixed(digits)) === Number(text);
-  if (sign[0] === "<") return found < text || (same && sign === "<=");
-  if (sign[0] === ">") return found > text || (same && sign === ">=");
-  return same === (sign === "=");
-}
-
-// @param text     words and conditions; "_" stands for a space
+// @param valueOf  (name) -> number, word, null where undefined; undefined if there is no such name
 // @param cells    texts of the head's row
-// @param valueOf  (name) -> number or word; null where undefined; undefined if there is no such measure
-export function passes(text, cells, valueOf) {
-  return text.trim().split(/\s+/).filter(Boolean).every((term) => {
-    const [, name, sign, asked] = /^(\w+)(!=|>=|<=|=|>|<)(.+)$/.exec(term) ?? [];
-    const found = name && valueOf(name.toLowerCase());
-    if (name) return found !== undefined && meets(found, sign, asked);
-    return cells.some((cell) => stands(plainText(cell), plainText(term)));
+export function passes(terms, valueOf, cells) {
+  return terms.every((term) => {
+    if (term.word) return cells.some((cell) => stands(plainText(cell), plainText(term.word)));
+    const found = valueOf(term.name);
+    if (term.value === "" || found === undefined) return true;
+    return found === null ? term.sign === "!=" : meets(found, term.sign, term.value);
   });
 }

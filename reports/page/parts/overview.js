@@ -1,7 +1,7 @@
 // Everything that shows all heads: grid and table, their colour and their filter.
 
 import { element } from "./elements.js";
-import { passes } from "./filter.js";
+import { filterTerms, passes } from "./filter.js";
 import { parseHead } from "./format.js";
 import { HeadGrid } from "./grid.js";
 import { measureLabel } from "./measures.js";
@@ -60,12 +60,15 @@ export class Overview {
     const { filter, sort } = store.state;
     const columns = headColumns(page);
     if (this.filter.value !== filter) this.filter.value = filter;
-    const isShown = (row) => {
-      const place = page.named.get(columns[0].cells[row]) ?? -1;
-      const verdicts = ["part", "profile", "kind"].map((name) => page.measures.word(name, place));
-      const valueOf = (name) => page.heads[place]?.[name] ?? page.measures.found(name, place);
-      return passes(filter, [...columns.map(({ cells }) => cells[row]), ...verdicts], valueOf);
+    const terms = filterTerms(filter);
+    const placeOf = (row) => page.named.get(columns[0].cells[row]) ?? -1;
+    const valueOf = (name, row) =>
+      page.heads[placeOf(row)]?.[name] ?? page.measures.found(name, placeOf(row));
+    const cellsOf = (row) => {
+      const verdicts = ["part", "profile", "kind"].map((name) => page.measures.word(name, placeOf(row)));
+      return [...columns.map(({ cells }) => cells[row]), ...verdicts];
     };
+    const isShown = (row) => passes(terms, (name) => valueOf(name, row), cellsOf(row));
     const rows = sortedRows(columns, sort).filter(isShown);
     this.table.draw(columns, rows);
     this.order = rows.map((row) => page.named.get(columns[0].cells[row]))
@@ -73,8 +76,11 @@ export class Overview {
     const all = columns[0].cells.length;
     const shown = rows.length === all ? null : new Set(this.order);
     this.grid.filter(shown);
-    const names = rows.length ? "" : `; conditions know layer, head, ${page.measures.first().join(", ")}`;
-    byId("filtered").textContent = `${shown ? `${rows.length} of ${all}` : all} heads${names}`;
+    const unknown = terms.filter(({ name }) => name && valueOf(name, 0) === undefined)
+      .map(({ name }) => name);
+    const note = unknown.length
+      ? `; unknown: ${unknown.join(", ")} (names: layer, head, ${page.measures.first().join(", ")})` : "";
+    byId("filtered").textContent = `${shown ? `${rows.length} of ${all}` : all} heads${note}`;
     this.frame();
   }
 
