@@ -57,18 +57,6 @@ void replace_mark(toml::node& node, std::string_view mark, const std::string& te
   if (auto* here = node.as_string()) *here = with_mark(here->get(), mark, text);
 }
 
-/// A text; empty where it is something else, which nothing has for a name and no expression is.
-std::string node_text(const toml::node& node) {
-  return node.value_or(std::string());
-}
-
-std::vector<std::string> texts_of(const toml::node* list) {
-  std::vector<std::string> texts;
-  if (list != nullptr && list->is_array())
-    for (const toml::node& entry : *list->as_array()) texts.push_back(node_text(entry));
-  return texts;
-}
-
 class MapResolver {
  public:
   MapResolver(const ModelFacts& facts, const std::string& place) : facts_(facts), place_(place) {}
@@ -76,25 +64,28 @@ class MapResolver {
   ResolvedMap resolve(const toml::table& file) {
     resolved_.table = file;
     if (const toml::node* base = file.get("base")) {
-      resolved_.table = family_file(node_text(*base), place_);
+      resolved_.table = family_file(text_of(*base, "base"), place_);
       merge_files(resolved_.table, file);
     }
     replace_mark(resolved_.table, "{prefix}", prefix_of(resolved_.table));
     const toml::table whole = resolved_.table;
-    if (const toml::table* names = whole.get_as<toml::table>("let"))
-      for (const auto& [key, text] : *names) resolved_.names.emplace(std::string(key.str()), node_text(text));
+    for (const auto& [key, text] : inner(whole, "let"))
+      resolved_.names.emplace(std::string(key.str()), text_of(text, "let"));
 
     const MapExpressions expressions(facts_, resolved_.names, place_);
     each_condition(whole, "refuse", expressions, [&](const toml::table& entry) {
-      expressions.config().fail(entry["because"].value_or(std::string("the map refuses this config")));
+      const toml::node* because = entry.get("because");
+      expressions.config().fail(because != nullptr ? text_of(*because, "because") : "the map refuses this config");
     });
-    if (const toml::table* expected = whole.get_as<toml::table>("expect"))
-      for (const auto& [key, value] : *expected) require(std::string(key.str()), value, expressions);
+    for (const auto& [key, value] : inner(whole, "expect")) require(std::string(key.str()), value, expressions);
     each_condition(whole, "when", expressions, [&](toml::table entry) {
       entry.erase("if");
       merge(resolved_.table, entry);
     });
-    if (const auto at = resolved_.table["at"].value<std::string>()) replace_mark(resolved_.table, "{at}", *at);
+    if (const toml::node* at = resolved_.table.get("at")) {
+      const std::string text = text_of(*at, "at");
+      replace_mark(resolved_.table, "{at}", text);
+    }
     for (const char* decided : {"base", "classes", "prefixes", "known_by", "at", "let", "expect", "refuse", "when"})
       resolved_.table.erase(decided);
     fill_decoder();
@@ -106,10 +97,32 @@ class MapResolver {
     throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
   }
 
+  [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
+    if (!node.is_string()) fail(key, "text");
+    return node.as_string()->get();
+  }
+
+  [[nodiscard]] toml::table inner(const toml::table& table, std::string_view key) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return {};
+    if (!node->is_table()) fail(key, "a table");
+    return *node->as_table();
+  }
+
+  /// @param list  null: no texts
+  [[nodiscard]] std::vector<std::string> texts_of(const toml::node* list, std::string_view key) const {
+    std::vector<std::string> texts;
+    if (list == nullptr) return texts;
+    if (!list->is_array()) fail(key, "a list of texts");
+    for (const toml::node& entry : *list->as_array()) texts.push_back(text_of(entry, key));
+    return texts;
+  }
+
   /// The first prefix with which the checkpoint holds one of the tensors; the first of all where it holds
   /// none.
   [[nodiscard]] std::string prefix_of(const toml::table& file) const {
-    const std::vector<std::string> prefixes = texts_of(file.get("prefixes")), tensors = texts_of(file.get("known_by"));
+    const std::vector<std::string> prefixes = texts_of(file.get("prefixes"), "prefixes"),
+                                   tensors = texts_of(file.get("known_by"), "known_by");
     for (const std::string& prefix : prefixes)
       for (const std::string& tensor : tensors)
         if (facts_.has(prefix + tensor)) return prefix;
@@ -125,7 +138,7 @@ class MapResolver {
       if (!entry.is_table() || !entry.as_table()->contains("if"))
         fail(key, "a list of tables, each with a condition 'if'");
       const toml::table& table = *entry.as_table();
-      if (expressions.holds(node_text(*table.get("if")))) apply(table);
+      if (expressions.holds(text_of(*table.get("if"), "if"))) apply(table);
     }
   }
 
@@ -135,7 +148,7 @@ class MapResolver {
     const ModelConfig& config = expressions.config();
     if (!config.has(key)) return;
     if (node.is_array()) {
-      const std::vector<std::string> words = texts_of(&node);
+      const std::vector<std::string> words = texts_of(&node, key);
       if (words.empty()) return;
       for (const std::string& word : config.words(key))
         if (std::ranges::find(words, word) == words.end())
@@ -143,7 +156,7 @@ class MapResolver {
       return;
     }
     if (node.is_string()) {
-      const std::string text = node_text(node);
+      const std::string text = text_of(node, key);
       if (const double value = expressions.value(text); config.number(key) != value)
         config.fail(fmt::format("'{}' is {}, expected '{}' {}", key, config.shown(key), text, value));
       return;
@@ -159,7 +172,7 @@ class MapResolver {
   void fill_decoder() {
     toml::table* decoder = resolved_.table.get_as<toml::table>("decoder");
     if (decoder == nullptr || !decoder->contains("like")) return;
-    if (node_text(*decoder->get("like")) != "stack" || !resolved_.table.get_as<toml::table>("stack"))
+    if (text_of(*decoder->get("like"), "like") != "stack" || !resolved_.table.get_as<toml::table>("stack"))
       fail("like", "\"stack\"");
     toml::table whole = *resolved_.table.get_as<toml::table>("stack");
     merge(whole, *decoder);

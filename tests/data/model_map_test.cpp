@@ -153,6 +153,20 @@ TEST_CASE("a map asks config.json and the checkpoint") {
   refused("[[refuse]]\nif = \"n_embd > 3\"\nbecause = \"it is too wide\"", "config.json: it is too wide");
   refused("[[when]]\nlongest = 3", "'when' should be a list of tables, each with a condition 'if'");
   refused("[decoder]\nlike = \"others\"", "'like' should be \"stack\"");
+  for (const std::string key : {"let", "expect"}) refused(key + " = 3", "'" + key + "' should be a table");
+  refused("let = { a = 3 }", "'let' should be text");
+  for (const std::string key : {"prefixes", "known_by"}) {
+    refused(key + " = \"h.\"", "'" + key + "' should be a list of texts");
+    refused(key + " = [3]", "'" + key + "' should be text");
+  }
+  refused("at = 3", "'at' should be text");
+  for (const std::string one : {"3", "\"x\"", "[0, 1]"})
+    refused("[stack.others]\nlayers = " + one, "'layers' should be ");
+  // Parts of a model that belong together.
+  refused("[stack]\nd_embedding = 8", "'d_embedding' and 'embedding_projection' belong together");
+  refused("[stack.tensors]\nfusion = \"kv_by_head\"", "[latent] 'key_rank' and fusion 'kv_by_head' belong together");
+  refused("[stack.experts]\ncount = 4\nchosen = 2\nd_feed_forward = 8",
+          "[experts] needs 'router', 'widen' and 'narrow'");
   // What the map follows from is in a result's provenance.
   write_text(folder / "map.toml", "base = \"gpt2\"");
   const ModelPlace place{folder / "model", folder / "map.toml"};
