@@ -24,7 +24,7 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path), tem
   folder_ = FileDescriptor(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
   if (!folder_.is_open())
     fail_by_errno(path, "cannot be written: its folder cannot be opened, to be synced to the disk");
-  temporary_ += ".partial";
+  temporary_ += ".headwave-partial";
   file_ = locked_file(temporary_);
   if (::ftruncate(file_.get(), 0) == 0) return;
   ::unlink(temporary_.c_str());  // no destructor will

@@ -10,7 +10,7 @@
 
 namespace headwave {
 
-/// A file that appears whole or not at all: it is written as NAME.partial in the same folder, synced to the disk, and
+/// A file that appears whole or not at all: it is written as NAME.headwave-partial in the same folder, synced to the disk, and
 /// renamed. Without commit() the destructor removes the temporary file, and an earlier file of that name remains. What
 /// a process that died left of it is written over by the next one; a second one at the same time is refused.
 class ReplacedFile {

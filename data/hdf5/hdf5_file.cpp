@@ -24,7 +24,7 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_names = 1'000'000;
+constexpr std::size_t most_names = 1'000'000, most_attributes = 10'000;
 /// The bytes of a dataset that are read at once, at most.
 constexpr std::size_t most_hdf5_bytes = std::size_t{16} << 30U;
 /// Up to this size a dataset may be larger than its stored bytes can explain.
@@ -207,6 +207,7 @@ Attributes attributes_of(hid_t object) {
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_name<H5A_info_t>, &names) < 0 &&
       hdf5_read_failed_by_system())
     fail_hdf5_read("attributes");
+  names.resize(std::min(names.size(), most_attributes));
   Attributes attributes;
   for (const std::string& name : names) try {
       attributes[name] = value_of({object, name});
@@ -324,6 +325,7 @@ class Dataset {
  private:
   [[nodiscard]] bool has_chunks() const;
   [[nodiscard]] std::size_t chunk_bytes() const;
+  [[nodiscard]] bool is_packed(const std::vector<hsize_t>& first) const;
   void check_chunks(const ArrayBlock& block);
   void check_packed_chunk(const std::vector<hsize_t>& first);
   void require_unpacked_size(const std::vector<hsize_t>& first, std::size_t stored);
@@ -464,6 +466,16 @@ void inflate_into(const std::vector<std::byte>& packed, std::size_t most, std::v
   into.resize(size);
 }
 
+/// Whether a chunk went through filters. One that the dataset's end cuts may have been left out.
+bool Dataset::is_packed(const std::vector<hsize_t>& first) const {
+  unsigned options = 0;
+  H5Pget_chunk_opts(layout_.id(), &options);
+  bool is_cut = false;
+  for (std::size_t axis = 0; axis < chunk_.size(); ++axis)
+    is_cut = is_cut || first[axis] + chunk_[axis] > static_cast<hsize_t>(extent_.shape[axis]);
+  return !(is_cut && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0);
+}
+
 /// Undoes the filters of a chunk that change its size.
 void Dataset::require_unpacked_size(const std::vector<hsize_t>& first, std::size_t stored) {
   const std::size_t expected = chunk_bytes();
@@ -476,7 +488,7 @@ void Dataset::require_unpacked_size(const std::vector<hsize_t>& first, std::size
   const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data());
 #endif
   if (read < 0) fail_hdf5_read();
-  for (std::size_t i = filters_.size(); i-- > 0;) {
+  for (std::size_t i = is_packed(first) ? filters_.size() : 0; i-- > 0;) {
     if (((skipped >> i) & 1U) != 0) continue;
     if (filters_[i].id == H5Z_FILTER_FLETCHER32)
       packed_.resize(packed_.size() - std::min(checksum_bytes, packed_.size()));

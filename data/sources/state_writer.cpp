@@ -61,6 +61,9 @@ struct StateWriter::File {
 };
 
 void StateWriter::File::begin(const Document& document) {
+  if (document.stored.empty())
+    throw ShapeError(
+        fmt::format("{}: {} has no layers to be stored", shown_path(replaced.path()), printable(document.name)));
   length = document.length();
   handle = new_hdf5_file(replaced.temporary());
   const auto add = [&](const std::string& path, const std::vector<Index>& entry, RowType type) {

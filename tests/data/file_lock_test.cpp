@@ -37,8 +37,8 @@ TEST_CASE("numbered name: numbers where the pattern has them, and nothing else")
 
 TEST_CASE("replaced file: what a dead process left is written over, and a second writer is refused") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "a.txt.partial") << "much longer than the whole";
-  std::ofstream(folder / "a.txt.partial-backup") << "somebody's";
+  std::ofstream(folder / "a.txt.headwave-partial") << "much longer than the whole";
+  std::ofstream(folder / "a.txt.headwave-partial-backup") << "somebody's";
   {
     ReplacedFile living(folder / "a.txt");
     living.write("whole");
@@ -46,10 +46,10 @@ TEST_CASE("replaced file: what a dead process left is written over, and a second
     CHECK(std::filesystem::exists(living.temporary()));
     CHECK_NOTHROW(write_text(folder / "b.txt", "another"));
     living.commit();
-    write_text(folder / "a.txt.partial", "a name like any other");
+    write_text(folder / "a.txt.headwave-partial", "a name like any other");
   }
-  CHECK(std::filesystem::exists(folder / "a.txt.partial"));
-  CHECK(std::filesystem::exists(folder / "a.txt.partial-backup"));
+  CHECK(std::filesystem::exists(folder / "a.txt.headwave-partial"));
+  CHECK(std::filesystem::exists(folder / "a.txt.headwave-partial-backup"));
   std::ifstream file(folder / "a.txt");
   std::string text;
   file >> text;

@@ -293,6 +293,10 @@ TEST_CASE("of what is said twice neither counts, and padding is no token") {
   const std::vector<Tensor> right{{"queries/layer_0", {2, 5, 4}}, {"keys/layer_0", {2, 5, 4}}};
   CHECK(stored_states(written(right)).source->count() == 2);
   CHECK_THROWS_WITH(stored_states(written(right), four), ContainsSubstring("num_heads is 2, but 4 heads were given"));
+  std::vector<Tensor> twice = right;
+  twice.push_back({"queries/layer_00", {2, 5, 4}});
+  CHECK_THROWS_WITH(stored_states(written(twice)),
+                    ContainsSubstring("'queries/layer_0' and 'queries/layer_00' are both of number 0"));
   for (const float last : {1.0F, 0.0F}) {
     std::vector<Tensor> padded = right;
     padded.push_back({"attention_mask", {2, 5}, {1, 1, 1, 1, 1, 1, 1, 1, 1, last}});

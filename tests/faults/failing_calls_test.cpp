@@ -61,7 +61,7 @@ class Trial {
         end.errors.back() != '\n')
       return "expected one line";
     const auto named = [&](const std::string& refused) {
-      return end.errors.find(refused.substr(0, refused.find(".partial"))) != std::string::npos;
+      return end.errors.find(refused.substr(0, refused.find(".headwave-partial"))) != std::string::npos;
     };
     // What gnuplot draws has no file yet.
     const bool figure = end.errors.find("figure offset_profile") != std::string::npos;
