@@ -59,9 +59,12 @@ def path(value: Any, name: str) -> str:
         FormatError: it is none.
     """
     try:
-        return os.fsdecode(value)
+        found = os.fsdecode(value)
     except TypeError:
         raise FormatError(f"{name}: {type(value).__name__}; expected a path, as str or pathlib.Path") from None
+    if "\0" in found:
+        raise FormatError(f"{name}: {found!r}; expected a path, which has no NUL in it")
+    return found
 
 
 def text(value: Any, name: str) -> str:

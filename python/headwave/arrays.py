@@ -105,7 +105,9 @@ class NamedArrays:
         texts = self._arrays[name]
         if texts.dtype.kind not in "US":
             raise FormatError(f"{self.called}: '{name}' holds {texts.dtype} values; expected texts")
-        return [str(text) for text in texts.astype(str).reshape(-1)]
+        if texts.dtype.kind == "S":
+            texts = np.char.decode(texts, "utf-8")
+        return [str(text) for text in texts.reshape(-1)]
 
     def number(self, name: str) -> float | None:
         """A number beside the arrays, which is an array of one entry; None where there is none."""

@@ -1,4 +1,4 @@
-"""What a job runs over: a model and its documents, opened; and what a job file says of them."""
+"""What a job runs over: a model and its documents, opened."""
 
 from __future__ import annotations
 

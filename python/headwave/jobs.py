@@ -101,7 +101,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(options.get("everything"))
         over = told(progress, lambda look: seen.watched(reach, deal, look))
     usual = run.__kwdefaults__ or {}
-    shown = [f"{name}={of!r}" for name, of in (said | dict(sorted(options.items()))).items() if name not in usual or of != usual[name]]
+    shown = [f"{name}={'...' if name == 'target' else repr(of)}" for name, of in (said | dict(sorted(options.items()))).items()
+             if name not in usual or repr(of) != repr(usual[name])]
     command = f"headwave.run({', '.join([*([repr(called)] if called else []), kind + '=...', *shown])})"
     opened = over.opened()
     found = told(progress, lambda look: _core.run(opened, plain_options(options), command, look))

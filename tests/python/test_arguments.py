@@ -57,6 +57,7 @@ def test_of_what_is_small():
     refused(lambda: headwave.delay(Q, Q, reach=0), headwave.ShapeError, "reach=0: expected 1 or more")
     refused(lambda: headwave.delay(Q, Q, reach="a"), headwave.FormatError, "reach='a'")
     refused(lambda: headwave.open(3), headwave.FormatError, "open: int; expected a path")
+    refused(lambda: headwave.open("a\0b"), headwave.FormatError, "NUL")
     refused(lambda: headwave.account(MODEL, ids=IDS, only=["measured_offset"]), headwave.FormatError, "account")
 
 
