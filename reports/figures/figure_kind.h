@@ -13,7 +13,7 @@ struct FigureOptions {
   std::vector<std::string> only = {};   ///< names of figures, "offset_profile"; empty: all that can be drawn
   std::vector<std::string> heads = {};  ///< "L2H3", or of draw_figures() "strongest:6": the heads to show; empty: a
                                         ///< few, the strongest first
-  Index tokens = 15;                    ///< how many of a text's first tokens an attention map shows, 256 at most
+  Index tokens = 15;                    ///< how many tokens of its window an attention map shows, 64 at most
   std::vector<std::string> formats = {"svg"};  ///< of "pdf", "svg", "png"
   FigureStyle style = {};                      ///< width and colours
 };

@@ -274,7 +274,8 @@ std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOpt
 std::vector<std::string> names_by_strength(const Result& result) {
   const HeadValues values = head_values(result);
   if (values.heads.empty())
-    throw ShapeError("the strongest heads need measured_offset/offset, which the result does not contain; name heads");
+    throw ShapeError(
+        "the strongest heads need measured or predicted offsets, which the result does not contain; name heads");
   std::vector<std::string> names;
   for (const std::size_t head : strongest_rows(result, values)) names.push_back(values.word(head, "head"));
   return names;

@@ -45,7 +45,7 @@ TEST_CASE("heads: the strongest are those that the table lists first, each head 
   CHECK_THROWS_AS(heads_asked_for(result, {"strongest"}), FormatError);
   Result atlas;
   atlas.fields.push_back(make_field("a/x", {layer_axis(1), head_axis(1)}, "1", "x", {1}));
-  CHECK_THROWS_WITH(heads_asked_for(atlas, {"strongest:1"}), ContainsSubstring("measured_offset/offset"));
+  CHECK_THROWS_WITH(heads_asked_for(atlas, {"strongest:1"}), ContainsSubstring("need measured or predicted offsets"));
 }
 
 TEST_CASE("heads: those that a figure chooses stand by strength, in grids of some heads, too") {
