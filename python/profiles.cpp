@@ -9,7 +9,7 @@
 
 #include "../analysis/attention/attention_distance.h"
 #include "../analysis/attention/document_correlation.h"
-#include "../analysis/predictions/attended_rows.h"
+#include "../analysis/why/attended_rows.h"
 #include "../data/files/digest.h"
 #include "../job/inputs/stored_sums.h"
 #include "memory.h"

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/registry/registry.h"
+#include "../../analysis/why/head_account.h"
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/registry/registry.h"
+#include "../../analysis/why/head_account.h"
 #include "../../core/bytes/bytes.h"
 #include "stored_sums.h"
 

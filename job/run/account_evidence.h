@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "../../analysis/pass/site.h"
-#include "../../analysis/predictions/attended_rows.h"
-#include "../../analysis/predictions/head_account.h"
-#include "../../analysis/predictions/score_sources.h"
+#include "../../analysis/why/attended_rows.h"
+#include "../../analysis/why/head_account.h"
+#include "../../analysis/why/score_sources.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "../../analysis/predictions/head_account.h"
-#include "../../analysis/predictions/position_atlas.h"
+#include "../../analysis/why/head_account.h"
+#include "../../analysis/why/position_atlas.h"
 #include "../../data/models/model_directory.h"
 #include "../inputs/job_input.h"
 #include "../run/job.h"

@@ -1,4 +1,4 @@
-#include "../../analysis/predictions/attention_bits.h"
+#include "../../analysis/why/attention_bits.h"
 
 #include <algorithm>
 #include <cmath>

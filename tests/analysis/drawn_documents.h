@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "../../analysis/predictions/head_account.h"
+#include "../../analysis/why/head_account.h"
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 

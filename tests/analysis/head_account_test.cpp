@@ -1,4 +1,4 @@
-#include "../../analysis/predictions/head_account.h"
+#include "../../analysis/why/head_account.h"
 
 #include <cmath>
 #include <numbers>

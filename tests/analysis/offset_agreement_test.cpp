@@ -1,6 +1,6 @@
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/registry/registry.h"
+#include "../../analysis/why/head_account.h"
 #include "../catch.h"
 #include "found_field.h"
 

@@ -8,9 +8,9 @@
 #include <numbers>
 #include <numeric>
 
-#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../analysis/waves/cross_covariance.h"
+#include "../../analysis/why/position_atlas.h"
 #include "../reference/direct_dft.h"
 #include "../reference/multi_head.h"
 #include "../test_numbers.h"

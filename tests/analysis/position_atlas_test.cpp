@@ -1,4 +1,4 @@
-#include "../../analysis/predictions/position_atlas.h"
+#include "../../analysis/why/position_atlas.h"
 
 #include <cmath>
 

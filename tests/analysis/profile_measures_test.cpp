@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "../../analysis/predictions/head_account.h"
+#include "../../analysis/why/head_account.h"
 #include "../catch.h"
 
 using namespace headwave;

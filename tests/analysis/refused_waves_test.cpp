@@ -1,10 +1,10 @@
 #include <cmath>
 
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/waves/delay.h"
 #include "../../analysis/waves/qk_svd.h"
 #include "../../analysis/waves/wave_chain.h"
+#include "../../analysis/why/position_atlas.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -1,4 +1,4 @@
-#include "../../analysis/predictions/rotary_wave.h"
+#include "../../analysis/why/rotary_wave.h"
 
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Waves whose writer is known: the position table, or a head of the layer before.
 
-#include "../../analysis/predictions/score_sources.h"
+#include "../../analysis/why/score_sources.h"
 
 #include <cmath>
 #include <numbers>

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "../../analysis/predictions/attention_bits.h"
+#include "../../analysis/why/attention_bits.h"
 #include "../../core/attention/attend.h"
 #include "../catch.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../../analysis/predictions/attention_bits.h"
+#include "../../analysis/why/attention_bits.h"
 #include "../../core/attention/attend.h"
 #include "../catch.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/false_discovery.h"
+#include "../../analysis/why/position_atlas.h"
 #include "../analysis/planted_waves.h"
 #include "../analysis/test_pass.h"
 #include "../catch.h"

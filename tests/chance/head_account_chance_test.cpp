@@ -1,6 +1,6 @@
 // Whether what head_account() says about uncertainty holds: parts in their intervals, and heads without a preference.
 
-#include "../../analysis/predictions/head_account.h"
+#include "../../analysis/why/head_account.h"
 #include "../analysis/drawn_documents.h"
 #include "../catch.h"
 

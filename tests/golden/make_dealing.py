@@ -8,7 +8,7 @@ mean queries of one and mean keys of the other; contents of the one are dealt; t
 are means over both ways. Special tokens and the first token stay. Made with torch 2.13.0, transformers 5.24.0, numpy 2.4.6.
 
 For each model and term (position, self, context, replicated): median over heads of share, shape and overlap (headwave's
-analysis/predictions/head_account.h says what they are), and the number of heads whose overlap is above a half.
+analysis/why/head_account.h says what they are), and the number of heads whose overlap is above a half.
 """
 
 import json

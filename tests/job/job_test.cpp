@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "../../analysis/attention/head_clusters.h"
-#include "../../analysis/predictions/rotary_wave.h"
 #include "../../analysis/registry/registry.h"
 #include "../../analysis/statistics/cluster_quality.h"
+#include "../../analysis/why/rotary_wave.h"
 #include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"

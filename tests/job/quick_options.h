@@ -2,7 +2,7 @@
 
 #include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/pass/job_options.h"
-#include "../../analysis/predictions/position_atlas.h"
+#include "../../analysis/why/position_atlas.h"
 
 /// Every analysis, with little chance and few clusters: what is the same to the bit is so of these.
 inline headwave::JobOptions quick_options() {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <utility>
 
-#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/statistics/quantile.h"
+#include "../../analysis/why/head_account.h"
 #include "../../core/model/model_pass.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"

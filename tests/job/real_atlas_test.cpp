@@ -1,8 +1,8 @@
 #include <array>
 #include <cmath>
 
-#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/quantile.h"
+#include "../../analysis/why/position_atlas.h"
 #include "../../core/model/layer.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../job/studies/model_atlas.h"

@@ -1,7 +1,7 @@
 // What wrote what heads read: every family's states as a sum, and a Llama's shares against PyTorch
 // (tests/golden/make_sources.py).
 
-#include "../../analysis/predictions/score_sources.h"
+#include "../../analysis/why/score_sources.h"
 
 #include <cmath>
 #include <filesystem>

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "../../analysis/attention/head_clusters.h"
-#include "../../analysis/predictions/position_atlas.h"
+#include "../../analysis/why/position_atlas.h"
 #include "../../core/planted/planted.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"

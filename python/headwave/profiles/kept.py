@@ -12,10 +12,10 @@ from .. import _core
 from .rotary import CannotDeal, Turns, Unturned, turns_of
 from .tiles import Scores, Span, tile_weights
 
-PARTS = 16   # groups of documents that intervals leave out, of two halves: analysis/predictions/account_documents.h
+PARTS = 16   # groups of documents that intervals leave out, of two halves: analysis/why/account_documents.h
 LEAST = 8    # documents, below which an account gives no verdict
-ATTENDED = 2**24        # numbers that what keys get may take, in all layers: attended_documents() of analysis/predictions/attention_words.h
-LEAST_TEXT_KEYS = 4     # that a query sees: analysis/predictions/attended_rows.h
+ATTENDED = 2**24        # numbers that what keys get may take, in all layers: attended_documents() of analysis/why/attention_words.h
+LEAST_TEXT_KEYS = 4     # that a query sees: analysis/why/attended_rows.h
 
 
 @dataclasses.dataclass
@@ -139,7 +139,7 @@ def text_keys(span: Span, causal: bool) -> np.ndarray:
 def attended_keys(scores: Scores, span: Span, rows: list[tuple[int, int]], text: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
     """What the chosen queries of the documents of a span give to each key of text, and each of them to all: (n, H, T), (n, H, rows), float32.
 
-    Special tokens, the first one, and queries that see few keys of text take no part, as in AttendedKeyProbe of analysis/predictions/attention_words.h.
+    Special tokens, the first one, and queries that see few keys of text take no part, as in AttendedKeyProbe of analysis/why/attention_words.h.
 
     Args:
         rows: first row and number of rows of each run of queries

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "headwave/analysis/predictions/position_atlas.h"
+#include "headwave/analysis/why/position_atlas.h"
 #include "headwave/core/errors/error.h"
 #include "headwave/data/models/model_directory.h"
 
