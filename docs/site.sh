@@ -23,7 +23,7 @@ fi
 pages=$build/pages
 rm -rf "$pages"
 mkdir -p "$pages"
-cp -r docs/*.md docs/*.ipynb docs/gallery docs/site/*.md "$pages"
+cp -r docs/*.md docs/*.ipynb docs/*.toml docs/gallery docs/site/*.md "$pages"
 rm "$pages/README.md" "$pages/contents.md" "$pages/cpp.md"
 cat README.md docs/site/contents.md >"$pages/index.md"
 cp CHANGELOG.md "$pages/changelog.md"
