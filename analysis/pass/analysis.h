@@ -129,7 +129,7 @@ class Analysis {
   [[nodiscard]] virtual std::unique_ptr<Look> look(const Document& /*document*/, Index /*i*/) const { return nullptr; }
 
   /// The sum of no documents.
-  /// @throws FormatError if the analysis does not look at documents: then bytes of a sum are another job's
+  /// @throws FormatError if the analysis looks at no documents: stored bytes of its sum must come from another job
   [[nodiscard]] virtual std::unique_ptr<DocumentSum> no_documents() const;
 
   /// Adds what a document gave to a block of documents, in the order of documents.
@@ -187,7 +187,7 @@ enum class Need {
   equal_length,  ///< documents of one length; otherwise those of the most common length are used
 };
 
-/// AnalysisKind::make of an analysis that runs at every site.
+/// A function for AnalysisKind::make: makes the analysis at every site.
 template <class Kind>
 std::unique_ptr<Analysis> make_of(const AnalysisInput& input) {
   return std::make_unique<Kind>(input);

@@ -42,7 +42,7 @@ class RowLook : public Probe {
 
  protected:
   /// Called before the rows of a tile.
-  /// @param first_row  of its heads, among those of the grid
+  /// @param first_row  row of the grid that belongs to the tile's first head
   virtual void begin(const Tile& /*tile*/, Index /*first_row*/) {}
   /// Called for every head of every query: queries in order, the heads of each.
   virtual void row(const HeadRow& one) = 0;

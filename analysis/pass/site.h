@@ -22,7 +22,7 @@ struct Site {
   std::string only_sums = {};  ///< why no document can be looked at, only sums over documents; otherwise empty
 
   [[nodiscard]] Index longer() const { return std::max(length, key_length); }
-  /// Document i of the job among those of length T, from 0; -1: of another length.
+  /// Number of the job's document i among the documents of length T, from 0; -1: it has another length.
   [[nodiscard]] Index number_of(Index i) const { return numbers[static_cast<std::size_t>(i)]; }
 };
 

@@ -41,8 +41,8 @@ enum class NullScale : std::uint8_t {
 /// would be too small. (1) takes the heads' nulls to have one shape once standardised. A head whose draws are
 /// all equal is compared with them alone: p = 1 unless it exceeds them.
 ///
-/// Both scales are finite and smooth wherever draws lie, also at 0 and below it: on a logit scale one draw at
-/// 0 would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end by
+/// Both scales are finite and smooth for all draws, also at 0 and below. On a logit scale a single draw at 0 would
+/// lie so far out that the large deviation of its head hides every observation. Numbers beyond an end by
 /// rounding count as the end.
 ///
 /// Source: Westfall and Young 1993 for pooling; Phipson and Smyth 2010, doi:10.2202/1544-6115.1585, for the 1 + in (1);

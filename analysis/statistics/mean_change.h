@@ -52,7 +52,7 @@ struct MeanChange {
 /// ones s_e would be too small. Both sets have blocks of `block` documents, one more in some where they do
 /// not come out even, and every block counts alike. How far likeness reaches few documents do not tell, so
 /// blocks are as long as the level lets them: for 0.05 4 in each set or 6 of pairs, for half of it 5 or 7.
-/// That costs power, which more documents give back. What is alike over more than a block still shows as a
+/// Long blocks cost power; more documents give it back. What is alike over more than a block still shows as a
 /// change, and so does a set that is of one article as a whole.
 ///
 /// Of few blocks no assignment is rare enough: the observed one is 1 of (n1 + n2 over n1), of pairs 1 of 2^n,

@@ -4,7 +4,7 @@
 
 namespace headwave {
 
-/// Sums over documents of one number of each item, such as a word: a document in which the item does not occur has none.
+/// Sums over documents of one number for each item, such as a word. A document without the item has no number for it.
 struct ItemSums {
   Vector documents;  ///< (items)  n: in how many documents the number is defined
   Vector sum;        ///< (items)

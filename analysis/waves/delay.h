@@ -30,7 +30,7 @@ struct Delay {
 /// f = T/2. f = 0 is left out: a constant agrees with every delay. One frequency alone fixes a delay only up
 /// to T / f (aliasing); many together do not leave that choice, and the runner-up tells how close another
 /// came. The maximum is found on a grid and refined by Newton's method on D'(t) = 0: no whole tokens. A
-/// maximum at |t| = reach is marked: there D(t) was cut off and need not turn. Where reach is T / 2 or more
+/// maximum at |t| = reach is marked: the search ends there, so D(t) may rise further. Where reach is T / 2 or more
 /// that end is T / 2, where left and right are one.
 ///
 /// Source: this project's; the phases it combines are those of Yamamoto and Matsuzaki 2023, section 3.5.

@@ -72,7 +72,7 @@ struct ScoreSources {
 /// what a rotary term turns is turned.
 ///
 /// Source: this project, after Franco and Crovella 2025, NeurIPS, who take single scores of one prompt apart.
-/// @param numbers  (documents of the source) number among the documents of the site's length, or -1: Site::numbers
+/// @param numbers  (documents of the source) Site::numbers: number among the documents of the site's length, or -1
 /// @param halves   mean queries and keys of head_account()
 /// @throws NumericError if the sum over sources misses the real queries or keys by more than `closure`;
 ///         Error as the source and model_pass()

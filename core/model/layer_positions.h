@@ -39,8 +39,8 @@ struct TrainedRows {
 ///     mean squared cosine of two of them <= (1 + 4 sqrt(2 / pairs)) / d                          (4)
 ///
 /// (4) says that rows spread over as many directions as random ones: their participation ratio is that of
-/// noise. A table that is random all over, whatever the norms of its rows, counts as trained, as does a
-/// sinusoidal one. Rows of padding at the beginning do not matter.
+/// noise. A table whose rows all look random counts as trained, whatever their norms; so does a sinusoidal
+/// table. Rows of padding at the beginning do not matter.
 ///
 /// What it leaves out: untrained rows in the middle of a table, or fewer than `fewest_untrained` of them.
 ///

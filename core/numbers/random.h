@@ -30,7 +30,7 @@ class Random {
   /// A number in [0, 1), a multiple of 2^-53.
   double uniform();
 
-  /// One of 0, 1, ..., n - 1, all exactly equally likely.
+  /// A random integer from 0 to n - 1; all are exactly equally likely.
   /// @throws NumericError if n < 1
   Index below(Index n);
 

@@ -25,7 +25,7 @@ class MemoryWatch {
 
   /// Set once memory reached the limit: for Stoppable.
   [[nodiscard]] const std::atomic<bool>& is_exceeded() const { return is_exceeded_; }
-  /// The most bytes since the beginning, or since the last call.
+  /// Peak memory in bytes since the last call; the first call: since the beginning.
   std::int64_t most();
 
  private:

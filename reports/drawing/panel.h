@@ -291,8 +291,8 @@ class Panel {
   void legend_beside(const std::string& title, const std::vector<LegendEntry>& entries, double away = 0.16,
                      double text_right = 0.1);
 
-  /// gnuplot's commands for all of it.
-  /// @param blocks  how many data blocks there are before
+  /// gnuplot's commands for the whole panel.
+  /// @param blocks  number of data blocks of the panels before; raised by this panel's
   [[nodiscard]] std::string script(std::size_t& blocks) const;
 
  private:

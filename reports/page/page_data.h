@@ -18,7 +18,7 @@ nlohmann::ordered_json number_json(double number);
 /// A remark as visible_text().
 std::string remark_text(const Attribute& remark);
 
-/// Columns of a token's text on the page; longer ones are shortened.
+/// Largest width of a token's text on the page, in columns; longer texts are shortened.
 inline constexpr Index longest_token = 80;
 
 /// Everything that a result holds as one number, word or text per head: the measures of the page's overview, and

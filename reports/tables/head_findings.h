@@ -40,7 +40,7 @@ DataTable head_data(const Result& result, const HeadValues& values);
 /// The columns of head_data() that every result has.
 std::vector<std::string> head_data_columns();
 
-/// The Fields of one number per head that ask for a column: their remark "column" is its header.
+/// The Fields that become columns of the table: one number per head, and a remark "column" with the header.
 std::vector<const Field*> asked_columns(const Result& result);
 
 /// Names of the Fields that head_values() reads, so that no more need be read.

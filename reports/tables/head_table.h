@@ -17,10 +17,12 @@ struct HeadTableOptions {
   std::vector<std::string> heads = {};  ///< these alone: "L2H3"; empty: no choice
 };
 
-/// Every row of the table that is shown, in the order of options.sort: the cells of head_sentences(); without them the
-/// measured offset, its weight and multiples of chance. Of an atlas it holds what random words predict, with its weight in
-/// attention and in multiples of chance, and what the weights predict for layer 0 and, as a proxy, for those above;
-/// without random words the weights' own weight and what decided about them. Of a comparison it is comparison_columns().
+/// The columns of the table that is shown, with rows in the order of options.sort. They depend on the result:
+/// - a run: the cells of head_sentences(); if it has none, the measured offset, its weight and multiples of chance
+/// - an atlas: the offset that random words predict, with its weight and multiples of chance, and the offset that the
+///   weights predict (exact in layer 0, a proxy above); without random words also the weight that the weights
+///   predict, and what decided about the prediction
+/// - a comparison: comparison_columns()
 /// @returns no columns if the result has neither heads nor changes
 /// @throws ShapeError if the Fields have other axes than described; or naming the columns to sort by, if there is no such one
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
