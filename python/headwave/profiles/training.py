@@ -105,7 +105,7 @@ class TrainingWatch(Watch):
         self._watched: Frame | None = None
         self._sums: dict[str, StepSums] = {}
         self._ran: dict[str, Place] = {}
-        self._places: list[Place] | None = None
+        self._places: list[Place] = []
         super().__init__(model, exact, 1, rows, first, tokenizer, special, "torch", seed, False, 0, False, False)
         if (getattr(model, "tp_size", None) or 1) > 1:
             self.close()
@@ -166,7 +166,7 @@ class TrainingWatch(Watch):
             warnings.warn(f"{self._miscounted}; step {self.step} is recorded without the documents of this batch", stacklevel=2)
             self._sums = {}
         world, rank = (torch.distributed.get_world_size(), torch.distributed.get_rank()) if _distributed() else (1, 0)
-        if self._places is None:
+        if not self._places:
             self._places = self._agreed(world)
         count = max((of.count for of in self._documents.values()), default=0) if self._sums else 0
         sizes = [of.heads * width(self.bins) for of in self._places]
@@ -202,16 +202,18 @@ class TrainingWatch(Watch):
     def _rows(self, place: Place, sums: np.ndarray, largest: np.ndarray) -> list[dict[str, Any]]:
         """What the sums of a layer say of its heads."""
         n, bins = len(MEANS), self.bins
+        finite = np.isfinite(sums).all(1)   # of a head with NaN or infinite attention no mean is right
+        sums = np.where(finite[:, None], sums, 0)
         with np.errstate(invalid="ignore"):
             means = sums[:, :n] / sums[:, n:2 * n]
         kept, weight = sums[:, 2 * n], sums[:, 2 * n + 1:].reshape(place.heads, 2, bins.count).transpose(1, 0, 2)
         window = np.full(place.heads, np.nan)
-        if not place.cross and np.isfinite(sums).all() and kept.any():
+        if not place.cross and kept.any():
             arrays = {"first_offset": bins.first, "last_offset": bins.last, "weight": weight[None, None], "kept": kept[None, None],
                       "pairs": np.zeros((1, 1, 2, bins.count))}
             fields = _core.distances({name: np.ascontiguousarray(of, np.float64) for name, of in arrays.items()}, [place.layer], place.heads,
                                      place.kv_heads, [0.95], [bins.exact]).fields()
-            window = np.ravel(next(of["values"] for of in fields if of["name"] == "attention_distance/window_95"))
+            window = np.where(finite, np.ravel(next(of["values"] for of in fields if of["name"] == "attention_distance/window_95")), np.nan)
         largest = np.where(largest > MASKED, largest, np.nan)   # no document, or none of its keys may be looked at
         return [{"layer": place.layer, "head": head, **{name: float(f"{value:.9g}") for name, value in zip(MEASURES, (top, far, *mean))}}
                 for head, (top, far, mean) in enumerate(zip(largest, window, means))]

@@ -170,16 +170,19 @@ class Watch:
         this = weakref.ref(self)   # hooks keep no watch alive
         handles = []
 
+        def seeing() -> "Watch | None":   # backward passes recompute what was seen
+            return this() if torch._C._current_graph_task_id() == -1 else None
+
         def begins(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-            if (watch := this()) is not None:
+            if (watch := seeing()) is not None:
                 watch._begin(module, args, kwargs)
 
         def ends(module: Any, args: tuple, output: Any) -> None:
-            if (watch := this()) is not None:
+            if (watch := seeing()) is not None:
                 watch._end(module, output)
 
         def attends(module: Any, args: tuple) -> None:
-            if (watch := this()) is not None and watch._calls.frames:
+            if (watch := seeing()) is not None and watch._calls.frames:
                 top = watch._calls.frames[0]
                 top.calls[id(module)] = top.calls.get(id(module), 0) + 1
 
