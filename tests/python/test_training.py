@@ -347,3 +347,32 @@ def test_what_cannot_be_recorded_is_refused(tmp_path):
     model._tp_size = 2
     with pytest.raises(headwave.FormatError, match="tensor parallelism"):
         headwave.watch(model, every=100, to=tmp_path / "run.jsonl")
+
+
+def test_the_page_of_a_run_holds_its_rows(tmp_path):
+    trained(language_model(), texts(), 3, every=2, to=tmp_path / "run.jsonl")
+    rows = rows_of(tmp_path / "run.jsonl")
+    with open(tmp_path / "run.jsonl", "a") as file:
+        file.write('{"step": 4, "layer": "transf')   # is being written
+    headwave.training_page(tmp_path / "run.jsonl", tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text()
+    data = json.loads(page.partition("const data = ")[2].partition(";\n")[0])
+    assert data["steps"] == [0, 2] and data["layers"] == ["transformer.h.0.attn", "transformer.h.1.attn"]
+    assert len(rows) == 16
+    for (step, layer, head), row in rows.items():
+        place = data["heads"].index([data["layers"].index(layer), head])
+        np.testing.assert_allclose([of[data["steps"].index(step)][place] for of in data["values"]], row, rtol=1e-4)
+    assert "http" not in page   # needs no network
+
+
+def test_a_page_of_no_rows_is_refused(tmp_path):
+    with pytest.raises(headwave.IoError, match="cannot be read"):
+        headwave.training_page(tmp_path / "run.jsonl", tmp_path / "run.html")
+    for text, said in (("", "has no rows"), ('{"step": 0}\n', "line 1 is no row"), ("no\n", "line 1 is no row"), ("[]\n", "line 1 is no row")):
+        (tmp_path / "run.jsonl").write_text(text)
+        with pytest.raises(headwave.FormatError, match=said):
+            headwave.training_page(tmp_path / "run.jsonl", tmp_path / "run.html")
+    (tmp_path / "run.html").write_text("mine")
+    with pytest.raises(headwave.IoError, match="overwrite=True"):
+        headwave.training_page(tmp_path / "run.jsonl", tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_text() == "mine"
