@@ -42,7 +42,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
             mean moduli, heads times d_head squared numbers in each layer
         null: sum also what `headwave run --profiles` reads: traces of whole documents and their null, from the same tiles of weights
         every: record a training run in place of summing: measures of every head in forward passes 0, every, 2 every, ... in train()
-        to: where every= writes: a path (JSON lines), a SummaryWriter of TensorBoard, or a run of W&B. In torch.distributed rank 0 writes
+        to: where every= writes: a path (JSON lines), a SummaryWriter of TensorBoard, or a run of W&B. In torch.distributed rank 0
+            writes, and others may give None
 
     Raises:
         FormatError: a layer computes attention in a way that cannot be followed; the message names it
@@ -54,8 +55,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
     if every is None and to is None:
         return Watch(unwrapped(model), exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, room, queries, null)
-    if every is None or to is None:
-        raise FormatError("watch: every= and to= belong together; for example every=100, to='run.jsonl'")
+    if every is None:
+        raise FormatError("watch: to= needs every=; for example every=100, to='run.jsonl'")
     if deal or queries or null:
         raise FormatError("watch: every= records a training run, and keeps no sums for deal=True, queries=True or null=True; omit these, or omit every=")
     return TrainingWatch(unwrapped(model), whole(every, "every", 1), to, exact, 256 if rows is None else rows, first, tokenizer, special, seed)

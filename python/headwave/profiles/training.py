@@ -131,9 +131,8 @@ class TrainingWatch(Watch):
                 self._watched = self._calls.frames[0]
                 self._documents, self._sums, self._ran, self._miscounted = {}, {}, {}, None
 
-    def _saw(self, *call: Any) -> None:
-        if self._calls.frames and self._calls.frames[0] is self._watched:
-            super()._saw(*call)
+    def _looks(self) -> bool:
+        return bool(self._calls.frames) and self._calls.frames[0] is self._watched
 
     def _end(self, module: torch.nn.Module, output: Any) -> None:
         outermost = self._calls.frames[0] if self._calls.frames else None
@@ -241,7 +240,9 @@ def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
             to.define_metric("headwave/step")
             to.define_metric("headwave/*", step_metric="headwave/step")
         return lambda rows: to.log({**scalars(rows), "headwave/step": rows[0]["step"]})
-    raise FormatError(f"watch: to={type(to).__name__}; expected a path ('run.jsonl'), a SummaryWriter of torch.utils.tensorboard, or a run of W&B "
+    if to is None and _distributed() and torch.distributed.get_rank() > 0:
+        return lambda rows: None
+    raise FormatError(f"watch: to={None if to is None else type(to).__name__}; expected a path ('run.jsonl'), a SummaryWriter of torch.utils.tensorboard, or a run of W&B "
                       "(wandb.init())")
 
 

@@ -238,10 +238,14 @@ class Watch:
                 elif left < cached.read:
                     self._miscounted = rejected(cached.read, left)
 
+    def _looks(self) -> bool:
+        """Whether attention that is computed now is to be summed."""
+        return bool(self._calls.frames)
+
     def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
         """Attention was computed; under autocast, `cast` is its dtype."""
         with self._lock:
-            if self._calls.frames and self._miscounted is None:
+            if self._miscounted is None:
                 try:
                     self._count(function, name, args, kwargs, output, cast)
                 except Miscounted as reason:   # the model's call goes on, result() tells
@@ -578,7 +582,7 @@ class _Interfaces:
 
             @torch.compiler.disable
             def seen(*args: Any, **kwargs: Any) -> Any:
-                watches = interfaces.watching(args[0] if args else kwargs["module"])
+                watches = [watch for watch in interfaces.watching(args[0] if args else kwargs["module"]) if watch._looks()]
                 if not watches:
                     return function(*args, **kwargs)
                 output = function(*args, **kwargs)
