@@ -458,6 +458,12 @@ def test_headvis_divides_scores_exactly(name, tmp_path, monkeypatch):
     assert seen == 2 * 4 * 5 == len(list((tmp_path / "shown" / "attributions" / "qk").iterdir()))
 
 
+def test_headvis_divides_no_score_of_a_document_alone(tmp_path):
+    watched(model_of(), ids_of(1, 30, 2), deal=True).export("headvis", tmp_path / "shown")
+    assert read(tmp_path / "shown" / "attributions" / "manifest.json") == {}
+    assert "NaN" not in "".join(path.read_text() for path in (tmp_path / "shown").rglob("*.json"))
+
+
 def test_neuronpedias_own_scripts_read_the_files_of_headvis(shown):
     """Its loaders, from a checkout of Neuronpedia whose folder NEURONPEDIA names, with a database that stays empty."""
     scripts = pathlib.Path(os.environ.get("NEURONPEDIA", ""), "utils/neuronpedia-utils/neuronpedia_utils/headvis")

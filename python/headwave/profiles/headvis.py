@@ -49,13 +49,14 @@ def contents(stack: Stack, numbers: list[int], said: dict[str, Any], sequences: 
     each = max(1, min(sequences, MOST // (LARGEST * len(tokens[0]))) // INTERVALS)
     manifest: dict[str, dict[str, list[list[int]]]] = {}
     files: dict[str, Any] = {"config.json": config, "scatter_data.json": scatter, "server_config.json": {}, "attributions/manifest.json": manifest}
+    divided = min(EDGES, MOST_EDGES // len(heads)) if len(tokens) > 1 else 0   # one document has no others to compare it with
     for layer, head in heads:
-        largest, edges = _largest(stack, layer, head, min(EDGES, MOST_EDGES // len(heads)))
+        largest, edges = _largest(stack, layer, head, divided)
         shown = [(interval, int(document)) for interval, group in reversed(list(enumerate(np.array_split(np.argsort(largest, kind="stable"), INTERVALS), 1)))
                  for document in group[::-1][:each]]
         files[f"heads/L{numbers[layer]}H{head}.json"] = functools.partial(_head, stack, layer, head, tokens, largest, shown, distances)
         those = sorted(((weight, document, query, key) for _, document in shown for weight, query, key in edges[document]), reverse=True)
-        for _, document, query, key in those[:min(EDGES, MOST_EDGES // len(heads))]:
+        for _, document, query, key in those[:divided]:
             name = f"L{numbers[layer]}H{head}S{int(stack.kept_number[document])}"
             manifest.setdefault(name, {"qk": [], "ov": []})["qk"].append([query, key])
             files[f"attributions/qk/{name}Q{query}K{key}.json"] = functools.partial(_attribution, stack, layer, head, document, query, key)
