@@ -52,8 +52,8 @@ def contents(stack: Stack, numbers: list[int], said: dict[str, Any], sequences: 
     divided = min(EDGES, MOST_EDGES // len(heads)) if len(tokens) > 1 else 0   # one document has no others to compare it with
     for layer, head in heads:
         largest, edges = _largest(stack, layer, head, divided)
-        shown = [(interval, int(document)) for interval, group in reversed(list(enumerate(np.array_split(np.argsort(largest, kind="stable"), INTERVALS), 1)))
-                 for document in group[::-1][:each]]
+        groups = enumerate(np.array_split(np.argsort(largest, kind="stable"), INTERVALS), 1)
+        shown = [(interval, int(document)) for interval, group in reversed(list(groups)) for document in group[::-1][:each]]
         files[f"heads/L{numbers[layer]}H{head}.json"] = functools.partial(_head, stack, layer, head, tokens, largest, shown, distances)
         those = sorted(((weight, document, query, key) for _, document in shown for weight, query, key in edges[document]), reverse=True)
         for _, document, query, key in those[:divided]:

@@ -173,7 +173,8 @@ class TrainingWatch(Watch):
         device = next(iter(self._sums.values())).flat.device if self._sums else next(self._model().parameters()).device
         wide = torch.float32 if device.type == "mps" else torch.float64
         # A sum over processes of a vector in which each has places of its own for its largest scores also gathers these.
-        sums, documents, largest = (packed := torch.zeros(sum(sizes) + 1 + world * heads, dtype=wide, device=device)).split([sum(sizes), 1, world * heads])
+        packed = torch.zeros(sum(sizes) + 1 + world * heads, dtype=wide, device=device)
+        sums, documents, largest = packed.split([sum(sizes), 1, world * heads])
         mine = largest.view(world, heads)[rank].fill_(-math.inf).split([of.heads for of in self._places])
         for place, flat, top in zip(self._places, sums.split(sizes), mine):
             if (of := self._sums.get(place.layer)) is not None:
@@ -212,7 +213,8 @@ class TrainingWatch(Watch):
                       "pairs": np.zeros((1, 1, 2, bins.count))}
             fields = _core.distances({name: np.ascontiguousarray(of, np.float64) for name, of in arrays.items()}, [place.layer], place.heads,
                                      place.kv_heads, [0.95], [bins.exact]).fields()
-            window = np.where(finite, np.ravel(next(of["values"] for of in fields if of["name"] == "attention_distance/window_95")), np.nan)
+            window = np.ravel(next(of["values"] for of in fields if of["name"] == "attention_distance/window_95"))
+            window = np.where(finite, window, np.nan)
         largest = np.where(largest > MASKED, largest, np.nan)   # no document, or none of its keys may be looked at
         return [{"layer": place.layer, "head": head, **{name: float(f"{value:.9g}") for name, value in zip(MEASURES, (top, far, *mean))}}
                 for head, (top, far, mean) in enumerate(zip(largest, window, means))]
@@ -234,7 +236,10 @@ def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
     if isinstance(to, (str, os.PathLike)):
         return _Lines(path(to, "to")).write
     if callable(getattr(to, "add_scalar", None)):
-        return lambda rows: [to.add_scalar(name, value, rows[0]["step"]) for name, value in scalars(rows).items()] and None
+        def add(rows: list[dict[str, Any]]) -> None:
+            for name, value in scalars(rows).items():
+                to.add_scalar(name, value, rows[0]["step"])
+        return add
     if callable(getattr(to, "log", None)):
         if callable(getattr(to, "define_metric", None)):   # W&B's own step is the caller's
             to.define_metric("headwave/step")

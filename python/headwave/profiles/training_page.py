@@ -95,9 +95,9 @@ const $ = (id) => document.getElementById(id), { steps, layers, heads } = data, 
 const text = (value) => (value === null ? "undefined" : String(Number(value.toPrecision(4))));
 const named = ([layer, head]) => `${layers[layer]}, head ${head}`;
 const at = { step: steps.length - 1, head: 0 };
-$("about").textContent = `${data.name}: ${heads.length} heads at ${steps.length} steps, ${steps[0]} to ${steps[steps.length - 1]}. Left: a row for each head,
- from the first layer down, and a column for each step. Right: the chosen step, a row for each layer and a column for each head. Below: the chosen head over steps.
- Grey is undefined. Click to choose.`;
+$("about").textContent = `${data.name}: ${heads.length} heads at ${steps.length} steps, ${steps[0]} to ${steps[steps.length - 1]}.
+ Left: a row for each head, from the first layer down, and a column for each step. Right: the chosen step, a row for each layer and a column for
+ each head. Below: the chosen head over steps. Grey is undefined. Click to choose.`;
 $("step").max = steps.length - 1;
 heads.forEach((head, k) => $("head").add(new Option(named(head), k)));
 
@@ -114,7 +114,8 @@ function paint(canvas, rows, columns, scale, valueAt) {
   for (let row = 0; row < rows; ++row)
     for (let column = 0; column < columns; ++column) {
       const value = valueAt(row, column);
-      image.data.set(value === null ? [217, 215, 209, 255] : [...color((value - scale.low) / (scale.high - scale.low)), 255], 4 * (row * columns + column));
+      const shown = value === null ? [217, 215, 209] : color((value - scale.low) / (scale.high - scale.low));
+      image.data.set([...shown, 255], 4 * (row * columns + column));
     }
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
@@ -123,7 +124,11 @@ const place = new Map(heads.map(([layer, head], k) => [layer * most + head, k]))
 const panels = data.measures.map((label, m) => {
   const values = data.values[m], section = document.createElement("section");
   const scale = { low: 0, high: 0 };
-  for (const row of values) for (const value of row) if (value !== null) { scale.low = Math.min(scale.low, value); scale.high = Math.max(scale.high, value); }
+  for (const row of values)
+    for (const value of row) {   // null counts as 0
+      scale.low = Math.min(scale.low, value);
+      scale.high = Math.max(scale.high, value);
+    }
   if (scale.high === scale.low) scale.high = scale.low + 1;
   section.innerHTML = `<h2></h2><div class="maps"><canvas role="img"></canvas><canvas role="img"></canvas></div>
     <div class="bar">${text(scale.low)}<i></i>${text(scale.high)} <output></output></div><svg viewBox="0 0 600 70" preserveAspectRatio="none" role="img"></svg>`;
@@ -135,8 +140,10 @@ const panels = data.measures.map((label, m) => {
   time.style.height = grid.style.height = `${Math.min(480, Math.max(120, 4 * heads.length))}px`;
   paint(time, heads.length, steps.length, scale, (head, step) => values[step][head]);
   const pointed = (canvas, event) => {
-    const box = canvas.getBoundingClientRect(), part = (from, size, count) => Math.max(0, Math.min(count - 1, Math.floor((from / size) * count)));
-    const row = part(event.clientY - box.top, box.height, canvas.height), column = part(event.clientX - box.left, box.width, canvas.width);
+    const box = canvas.getBoundingClientRect();
+    const part = (from, size, count) => Math.max(0, Math.min(count - 1, Math.floor((from / size) * count)));
+    const row = part(event.clientY - box.top, box.height, canvas.height);
+    const column = part(event.clientX - box.left, box.width, canvas.width);
     return canvas === time ? { step: column, head: row } : { step: at.step, head: place.get(row * most + column) ?? at.head };
   };
   for (const canvas of [time, grid]) {
