@@ -10,6 +10,7 @@ from .check import ModelCheck, check_model
 from .errors import Error, FormatError, IoError, NumericError, ShapeError
 from .jobs import account, atlas, run
 from .profiles import watch
+from .profiles.training_page import training_page
 from .result import Result, open_result as open
 from .studies import compare, export
 
@@ -19,7 +20,7 @@ commit: str = _core.commit
 __all__ = [
     "Error", "FormatError", "IoError", "ModelCheck", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
     "capture", "check_model", "commit", "compare", "delay", "export", "open", "run", "spectrum",
-    "watch",
+    "training_page", "watch",
 ]
 
 for _name in __all__:   # at run time; type checkers see the functions themselves

@@ -18,7 +18,7 @@ if not hasattr(transformers, "PreTrainedModel"):
 
 import headwave  # noqa: E402
 from conftest import ROOT  # noqa: E402
-from test_watch import flash  # noqa: E402
+from test_watch import flash, with_attention_seen  # noqa: E402
 from transformers.integrations import flash_attention  # noqa: E402
 from watched_models import MODELS, batch, built  # noqa: E402
 
@@ -424,6 +424,44 @@ def test_headvis_computes_the_weights_of_any_model_again(name, tmp_path, monkeyp
             for one in read(tmp_path / "shown" / "heads" / f"L{layer}H{head}.json")["sequences"]:
                 query, key = np.divmod(one["attention_indices"], 24)
                 np.testing.assert_allclose(one["attention_values"], expected[layer][one["sequence_id"], head, query, key], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "glm", "gpt_neox", "biased"])
+def test_headvis_divides_scores_exactly(name, tmp_path, monkeypatch):
+    """The parts of a score add up to it, and are those of queries and keys at hand."""
+    monkeypatch.setattr("headwave.profiles.headvis.EDGES", 5)
+    model, ids = built(MODELS["llama" if name == "biased" else name][0](), "sdpa"), ids_of(8, 24, 3)
+    inputs, found, t = {"input_ids": ids}, [], torch.arange(24) - torch.arange(24)[:, None]
+    if name == "biased":
+        inputs["attention_mask"] = torch.where(t <= 0, 0.1 * t, -1e9)[None, None].repeat(8, 1, 1, 1)
+    with_attention_seen(model, inputs, lambda path, args, kwargs, output: found.append((args[0], args[1].repeat_interleave(
+        args[0].shape[1] // args[1].shape[1], 1), kwargs.get("scaling") or args[0].shape[-1] ** -0.5)))
+    with torch.no_grad(), headwave.watch(model, deal=True) as watch:
+        model(**inputs)
+    watch.result().export("headvis", tmp_path / "shown")
+    manifest, seen = read(tmp_path / "shown" / "attributions" / "manifest.json"), 0
+    for label, edges in manifest.items():
+        layer, head, document = map(int, re.fullmatch(r"L(\d+)H(\d+)S(\d+)", label).groups())
+        query, key, scale = found[layer]
+        shown = next(one for one in read(tmp_path / "shown" / "heads" / f"L{layer}H{head}.json")["sequences"] if one["sequence_id"] == document)
+        for i, j in edges["qk"]:
+            seen += 1
+            assert i * 24 + j in shown["attention_indices"]
+            parts = {(one["query_feature"], one["key_feature"]): one["attribution"]
+                     for one in read(tmp_path / "shown" / "attributions" / "qk" / f"{label}Q{i}K{j}.json")["pairs"]}
+            score = float(query[document, head, i] @ key[document, head, j] * scale) + (0.1 * (j - i) if name == "biased" else 0)
+            assert sum(parts.values()) == pytest.approx(score, abs=1e-4, rel=1e-5)
+            others = [d for d in range(8) if d != document]
+            mean, base = query[others, head, i].mean(0), key[others, head, j].mean(0)   # of one position, so after rotary positions too
+            assert parts["position", "position"] == pytest.approx(float(mean @ base * scale), abs=1e-4, rel=1e-5)
+            assert parts["content", "position"] == pytest.approx(float((query[document, head, i] - mean) @ base * scale), abs=1e-4, rel=1e-5)
+    assert seen == 2 * 4 * 5 == len(list((tmp_path / "shown" / "attributions" / "qk").iterdir()))
+
+
+def test_headvis_divides_no_score_of_a_document_alone(tmp_path):
+    watched(model_of(), ids_of(1, 30, 2), deal=True).export("headvis", tmp_path / "shown")
+    assert read(tmp_path / "shown" / "attributions" / "manifest.json") == {}
+    assert "NaN" not in "".join(path.read_text() for path in (tmp_path / "shown").rglob("*.json"))
 
 
 def test_neuronpedias_own_scripts_read_the_files_of_headvis(shown):

@@ -16,6 +16,7 @@ INTERVALS = 5                # groups of documents, by their largest weight
 LARGEST, LEAST = 8, 0.005    # keys shown of a query, and the smallest weight shown
 MOST = 500_000               # weights in the file of a head, 7 MB
 TOP_TOKENS = 50
+EDGES, MOST_EDGES = 16, 20_000   # weights whose scores are divided, of a head and of all, a file each
 
 _METRICS = {
     "self_attention_score": "Mean weight of a query on its own token.",
@@ -46,8 +47,20 @@ def contents(stack: Stack, numbers: list[int], said: dict[str, Any], sequences: 
                          {"key": "histogram", "label": "Largest weight of a document"}],
         "custom_tables": [{"key": f"top_{side}_tokens", "label": f"Top {side} tokens"} for side in ("query", "key")], "pipeline_config": said}
     each = max(1, min(sequences, MOST // (LARGEST * len(tokens[0]))) // INTERVALS)
-    return {"config.json": config, "scatter_data.json": scatter, "server_config.json": {}, "attributions/manifest.json": {},
-            **{f"heads/L{numbers[layer]}H{head}.json": functools.partial(_head, stack, layer, head, tokens, each, distances) for layer, head in heads}}
+    manifest: dict[str, dict[str, list[list[int]]]] = {}
+    files: dict[str, Any] = {"config.json": config, "scatter_data.json": scatter, "server_config.json": {}, "attributions/manifest.json": manifest}
+    divided = min(EDGES, MOST_EDGES // len(heads)) if len(tokens) > 1 else 0   # one document has no others to compare it with
+    for layer, head in heads:
+        largest, edges = _largest(stack, layer, head, divided)
+        groups = enumerate(np.array_split(np.argsort(largest, kind="stable"), INTERVALS), 1)
+        shown = [(interval, int(document)) for interval, group in reversed(list(groups)) for document in group[::-1][:each]]
+        files[f"heads/L{numbers[layer]}H{head}.json"] = functools.partial(_head, stack, layer, head, tokens, largest, shown, distances)
+        those = sorted(((weight, document, query, key) for _, document in shown for weight, query, key in edges[document]), reverse=True)
+        for _, document, query, key in those[:divided]:
+            name = f"L{numbers[layer]}H{head}S{int(stack.kept_number[document])}"
+            manifest.setdefault(name, {"qk": [], "ov": []})["qk"].append([query, key])
+            files[f"attributions/qk/{name}Q{query}K{key}.json"] = functools.partial(_attribution, stack, layer, head, document, query, key)
+    return files
 
 
 def _metrics(stack: Stack) -> dict[str, np.ndarray]:
@@ -69,28 +82,54 @@ def _distances(stack: Stack) -> tuple[np.ndarray, np.ndarray]:
     return edges, stack.weight.sum((0, 2)) @ (parts / (farthest - nearest + 1)[:, None]) / stack.kept.sum(0)[..., None]
 
 
-def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], each: int, distances: tuple[np.ndarray, np.ndarray]) -> dict[str, Any]:
-    """The documents in groups by their largest weight, and those shown: the first `each` of every group."""
-    largest, pairs = [], []
-    for document in range(len(tokens)):
-        weight = _weights(stack, layer, head, document)
-        largest.append(float(weight[1:, 1:].max()))   # as the page does, without the first token
+def _largest(stack: Stack, layer: int, head: int, count: int) -> tuple[list[float], list[list[tuple[float, int, int]]]]:
+    """Of every document the largest weight, and up to `count` of the largest with query and key; without the first token, as the page does."""
+    largest, edges = [], []
+    for document in range(len(stack.kept_number)):
+        weight = _weights(stack, layer, head, document)[1:, 1:]
+        places = np.argpartition(weight, -min(count, weight.size), None)[-count:] if count else np.array([], int)
+        largest.append(float(weight.max()))
+        edges.append([(float(weight.flat[place]), *(int(at) + 1 for at in np.unravel_index(place, weight.shape))) for place in places])
+    return largest, edges
+
+
+def _attribution(stack: Stack, layer: int, head: int, document: int, query: int, key: int) -> dict[str, Any]:
+    """A score before softmax and soft cap as a sum. The query and the key, before rotary positions, are each the mean over the other documents
+    at its position, and what this document adds; a bias by offset is a summand of its own."""
+    sides = []
+    for name, place, of in (("kept_query", query, head), ("kept_key", key, head * stack.kv_heads // stack.heads)):
+        vectors = getattr(stack, name)[:, layer, place, of].astype(np.float64)
+        mean = np.delete(vectors, document, 0).mean(0)
+        sides.append(_turned(stack, layer, np.stack([mean, vectors[document] - mean]), np.full(2, place)))
+    scores = sides[0] @ sides[1].T * stack.scale[layer]
+    said = ("position", "mean of the other documents at position {}"), ("content", "what this document adds at position {}")
+    pairs = [(one, other, scores[i, j], one_said.format(query), other_said.format(key))
+             for i, (one, one_said) in enumerate(said) for j, (other, other_said) in enumerate(said)]
+    if hasattr(stack, "score_bias"):
+        length = (stack.score_bias.shape[-1] + 1) // 2
+        pairs.append(("bias", "bias", stack.score_bias[layer, head, key - query + length - 1], *["bias that the model adds at this offset"] * 2))
+    return {"pairs": [{"query_feature": one, "key_feature": other, "attribution": round(float(score), 6), "query_description": one_said,
+                       "key_description": other_said, "query_snippets": [], "key_snippets": []}
+                      for one, other, score, one_said, other_said in sorted(pairs, key=lambda pair: -abs(pair[2]))]}
+
+
+def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], largest: list[float], documents: list[tuple[int, int]],
+          distances: tuple[np.ndarray, np.ndarray]) -> dict[str, Any]:
+    """The documents that are shown, each with the number of its group."""
+    shown: list[dict[str, Any]] = []
+    top: dict[str, Any] = {"query": Counter(), "key": Counter()}
+    for interval, document in documents:
+        weight, texts = _weights(stack, layer, head, document), tokens[document]
         keys = np.sort(np.argpartition(weight, -min(LARGEST, len(weight)))[:, -LARGEST:])
         values = np.take_along_axis(weight, keys, -1)
         query, place = np.nonzero(values >= LEAST)
-        pairs.append((query, keys[query, place], values[query, place]))
-    order = np.argsort(largest, kind="stable")
-    shown: list[dict[str, Any]] = []
-    top: dict[str, Any] = {"query": Counter(), "key": Counter()}
-    for interval, group in reversed(list(enumerate(np.array_split(order, INTERVALS), 1))):
-        for document in group[::-1][:each].tolist():
-            (query, key, values), texts = pairs[document], tokens[document]
-            shown.append({"sequence_id": int(stack.kept_number[document]), "interval": interval, "tokens": texts,
-                          "attention_indices": (query * len(texts) + key).tolist(), "attention_values": np.round(values, 4).tolist(),
-                          "seq_len": len(texts), "max_activation": round(largest[document], 6)})
-            for side, positions in (("query", query), ("key", key)):
-                for position, value in zip(positions.tolist(), values.tolist()):
-                    top[side][texts[position]] += value
+        key, values = keys[query, place], values[query, place]
+        shown.append({"sequence_id": int(stack.kept_number[document]), "interval": interval, "tokens": texts,
+                      "attention_indices": (query * len(texts) + key).tolist(), "attention_values": np.round(values, 4).tolist(),
+                      "seq_len": len(texts), "max_activation": round(largest[document], 6)})
+        for side, positions in (("query", query), ("key", key)):
+            for position, value in zip(positions.tolist(), values.tolist()):
+                top[side][texts[position]] += value
     counts, bounds = np.histogram(largest, 50, (0, 1))
     tables = {f"top_{side}_tokens": [{"token": token, "weight": round(weight, 4)} for token, weight in of.most_common(TOP_TOKENS)]
               for side, of in top.items()}
@@ -116,11 +155,12 @@ def _weights(stack: Stack, layer: int, head: int, document: int) -> np.ndarray:
     return weight / (weight.sum(-1, keepdims=True) + (0 if np.isnan(sink) else np.exp(sink - top)))
 
 
-def _turned(stack: Stack, layer: int, vectors: np.ndarray) -> np.ndarray:
-    """Queries or keys of a document, (T, d), turned by their rotary positions (Turns of rotary.py)."""
+def _turned(stack: Stack, layer: int, vectors: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
+    """Queries or keys, (n, d), turned by their rotary positions (Turns of rotary.py); places None: 0, 1, 2, ..."""
+    places = np.arange(len(vectors)) if places is None else places
     frequency = stack.turn_frequency[layer][~np.isnan(stack.turn_frequency[layer])]
     half, turned = len(frequency), vectors.astype(np.float64)
     one, other = (slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if stack.turn_neighbours[layer] else (slice(half), slice(half, 2 * half))
-    pairs = (vectors[:, one] + 1j * vectors[:, other]) * np.exp(1j * np.outer(np.arange(len(vectors)), frequency)) * stack.turn_gain[layer]
+    pairs = (vectors[:, one] + 1j * vectors[:, other]) * np.exp(1j * np.outer(places, frequency)) * stack.turn_gain[layer]
     turned[:, one], turned[:, other] = pairs.real, pairs.imag
     return turned

@@ -23,7 +23,8 @@ def named(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**dict(zip(CALLED_BY, args)), **kwargs}
 
 
-def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int, cast: torch.dtype | None = None) -> Scores:
+def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int, cast: torch.dtype | None = None,
+         before_dropout: bool = False) -> Scores:
     """What made the weights of one call.
 
     Args:
@@ -33,6 +34,7 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
         output: what it returned
         shift: the key that stands where the first query stands
         cast: dtype of autocast, which PyTorch's and flash attention round their arguments to; None: it is off
+        before_dropout: whether the weights before dropout will do, where the model drops some
 
     Raises:
         FormatError: the function, or what it was given, is not understood
@@ -42,7 +44,8 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     module = given["module"]
-    if module.training and given.get("dropout"):
+    drops = bool(module.training and given.get("dropout"))
+    if drops and not before_dropout:
         raise FormatError(f"watch: {type(module).__name__} drops attention weights at random; call model.eval() first")
     inner = inspect.unwrap(function)
     for known, reader, parameters in ((sdpa_attention_forward, _sdpa, _SDPA), (flex_attention_forward, _flex, _FLEX),
@@ -50,6 +53,9 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
         if inner is inspect.unwrap(known):
             _require_known(known, parameters)
             return reader(module, given if cast is None or reader is _flex else _rounded(given, cast), shift)
+    if drops:
+        raise FormatError(f"watch: {type(module).__name__} returns weights of which dropout has removed some; call "
+                          "model.set_attn_implementation('sdpa'), whose weights are computed again without dropout")
     weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
     expected = (*given["query"].shape[:3], given["key"].shape[2])
     if isinstance(weights, torch.Tensor) and tuple(weights.shape) == expected:
@@ -151,4 +157,5 @@ def _finished(given: dict[str, Any], weights: torch.Tensor, shift: int) -> Score
             if bool((weights * (~mask & mask.any(-1, keepdim=True))).any()):
                 raise Miscounted(f"watch: {type(given['module']).__name__} looked at keys that its mask forbids: eager attention adds the mask to the "
                                  "scores; give it 0 and -inf in place of booleans, or call model.set_attn_implementation('sdpa')")
-    return Scores(given["query"], given["key"], _scale(given), shift, False, mask, weights=weights)
+    return Scores(given["query"], given["key"], _scale(given), shift, False, mask, given.get("position_bias"), soft_cap=given.get("softcap"),
+                  weights=weights)

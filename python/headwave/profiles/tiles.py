@@ -276,9 +276,16 @@ def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: 
     return sums
 
 
-def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb: int,
-                 ke: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The weights of a tile, rows in reverse, as padded_for() holds them, and the entropy of each row in nats."""
+def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb: int, ke: int,
+                 scored: Callable[..., None] | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    """The weights of a tile, rows in reverse, as padded_for() holds them, and the entropy of each row in nats.
+
+    Args:
+        scored: is given the masked scores before softmax, and the heads
+    """
+    made = scores.scores(span.index, heads, r0, r1, kb, ke) if scores.weights is None or scored is not None else None
+    if scored is not None:
+        scored(made, heads)
     if scores.weights is not None:
         given = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2)
         given = given.to(torch.promote_types(given.dtype, torch.float32))
@@ -286,7 +293,7 @@ def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb:
         padded[..., :ke - kb] = given
         entropy = torch.special.entr(given).sum(-1)
     else:
-        padded, entropy = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)
+        padded, entropy = scores.weights_of(made, heads)
     if scores.mask is not None:   # rows that may look nowhere are nobody's
         seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
         seen = seen if seen.shape[1] == 1 else seen[:, heads]
@@ -296,12 +303,13 @@ def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb:
 
 
 def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins, budget: int,
-                 see: Callable[..., None] | None = None) -> TileSums | None:
+                 see: Callable[..., None] | None = None, scored: Callable[..., None] | None = None) -> TileSums | None:
     """Sums over the query rows r0 .. r1 - 1 of a span; None: they see no key.
 
     Args:
         budget: bytes that the weights of a tile may take; heads come in as many parts as that asks for
         see: is given each part before it is summed: what tile_weights() gives, r0, r1, its keys, its heads
+        scored: of tile_weights()
     """
     kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
     if ke <= kb:
@@ -313,7 +321,7 @@ def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins,
     parts = []
     for first in range(0, total, some):
         heads = slice(first, min(total, first + some))
-        padded, entropy = tile_weights(scores, span, heads, r0, r1, kb, ke)
+        padded, entropy = tile_weights(scores, span, heads, r0, r1, kb, ke, scored)
         if see is not None:
             see(padded, entropy, r0, r1, kb, ke, heads)
         parts.append(sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, entropy))

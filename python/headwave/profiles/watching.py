@@ -45,8 +45,33 @@ class _Calls(threading.local):
         self.masks: list[MaskRecord] = []    # made since the call before
 
 
+@dataclasses.dataclass
+class Call:
+    """One call of an attention function, and the documents in it.
+
+    Args:
+        name: of the implementation
+        given: its arguments by name
+        path: of the module; times: which of its calls in one pass, from 1
+        cross: whether keys are of another sequence
+        own: the model that reads the queries
+    """
+
+    name: str
+    given: dict[str, Any]
+    path: str
+    times: int
+    cross: bool
+    own: Frame
+    scores: Scores
+    spans: list[Span]
+    documents: Documents
+
+
 class Watch:
     """A watch that is going on, from its making until close(), or the end of its `with`."""
+
+    _before_dropout = False   # whether weights before dropout will do
 
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
                  kernel: str, seed: int, deal: bool, room: float, queries: bool, null: bool) -> None:
@@ -66,7 +91,7 @@ class Watch:
         self._tokenizer = tokenizer
         self._name = type(model).__name__
         self._model = weakref.ref(model)
-        self._origin = origin(model)
+        self._origin = self._origin_of(model)
         self._names, self.skipped = _attention_modules(model)
         self._lock = threading.RLock()   # sums and documents are those of all threads
         self._calls = _Calls()
@@ -134,6 +159,9 @@ class Watch:
         return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing,
                            functools.partial(words_of, self._tokenizer))
 
+    def _origin_of(self, model: torch.nn.Module) -> dict[str, Any]:
+        return origin(model)
+
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
 
     def _hook(self, model: torch.nn.Module) -> list[Any]:
@@ -142,16 +170,19 @@ class Watch:
         this = weakref.ref(self)   # hooks keep no watch alive
         handles = []
 
+        def seeing() -> "Watch | None":   # backward passes recompute what was seen
+            return this() if torch._C._current_graph_task_id() == -1 else None
+
         def begins(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-            if (watch := this()) is not None:
+            if (watch := seeing()) is not None:
                 watch._begin(module, args, kwargs)
 
         def ends(module: Any, args: tuple, output: Any) -> None:
-            if (watch := this()) is not None:
+            if (watch := seeing()) is not None:
                 watch._end(module, output)
 
         def attends(module: Any, args: tuple) -> None:
-            if (watch := this()) is not None and watch._calls.frames:
+            if (watch := seeing()) is not None and watch._calls.frames:
                 top = watch._calls.frames[0]
                 top.calls[id(module)] = top.calls.get(id(module), 0) + 1
 
@@ -207,10 +238,14 @@ class Watch:
                 elif left < cached.read:
                     self._miscounted = rejected(cached.read, left)
 
+    def _looks(self) -> bool:
+        """Whether attention that is computed now is to be summed."""
+        return bool(self._calls.frames)
+
     def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
         """Attention was computed; under autocast, `cast` is its dtype."""
         with self._lock:
-            if self._calls.frames and self._miscounted is None:
+            if self._miscounted is None:
                 try:
                     self._count(function, name, args, kwargs, output, cast)
                 except Miscounted as reason:   # the model's call goes on, result() tells
@@ -228,19 +263,25 @@ class Watch:
         past = own.past if record is None else record.query_offset
         key_offset = 0 if record is None else record.key_offset
         shift = self._shift(module, given, cross, record, own)
-        scores = read(function, name, given, output, shift, cast)
+        scores = read(function, name, given, output, shift, cast, self._before_dropout)
         documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first,
                                                                         getattr(outermost.module, "generation_config", None)))
         spans = self._spans(own, scores, documents, record, key_offset, past, cross)
-        layer = self._layers.get((path, times))
-        if layer is None:
-            layer = self._layers[path, times] = Layer.of(path, times, cross, name, type(module).__name__, scores, given,
-                                                         LayerSums(self.blocks, query.shape[1], self.bins, query.device), documents)
-        layer.see(scores, given)
         if (path, times) in outermost.seen:
             raise FormatError(f"watch: {path} ({type(module).__name__}) calls attention several times in one pass, and watch sums one call of each "
                               f"layer; {self._instead_of(path)}")
         outermost.seen.add((path, times))
+        self._sum(Call(name, given, path, times, cross, own, scores, spans, documents))
+
+    def _sum(self, call: Call) -> None:
+        """Adds the documents of a call to the sums of its layer."""
+        given, path, times, cross, own, scores, spans = call.given, call.path, call.times, call.cross, call.own, call.scores, call.spans
+        module, query = given["module"], given["query"]
+        layer = self._layers.get((path, times))
+        if layer is None:
+            layer = self._layers[path, times] = Layer.of(path, times, cross, call.name, type(module).__name__, scores, given,
+                                                         LayerSums(self.blocks, query.shape[1], self.bins, query.device), call.documents)
+        layer.see(scores, given)
         before = None
         if self._rotations is not None:
             last, self._rotations.last = self._rotations.last, None
@@ -399,12 +440,15 @@ class Watch:
         """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
         tiles = None
         if self.rows is not None and span.q1 - span.q0 > self.rows:
-            random = np.random.default_rng((self._seed, span.documents[0]))
-            tiles = sampled_tiles(span.q0, span.q1, span.position(0, scores.shift), self.rows, random, CELL)
+            tiles = self._sampled(scores, span, span.documents[0])
         most = span.q1 if scores.mask is None else FIRST_BAND
         every = [(r0, r1, factor) for r0, r1, factor, _ in tiles] if tiles is not None else [(*rows, 1.0) for rows in row_tiles(span.q0, span.q1, most)]
         count = count_rows if scores.mask is None else count_tiles
         return tiles, [(counts, factor) for r0, r1, factor in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
+
+    def _sampled(self, scores: Scores, span: Span, number: int) -> list[tuple[int, int, float, int]]:
+        """Query rows of a span, drawn by the seed and a number."""
+        return sampled_tiles(span.q0, span.q1, span.position(0, scores.shift), self.rows, np.random.default_rng((self._seed, number)), CELL)
 
 
 def _kernel(name: str) -> Any:
@@ -538,7 +582,7 @@ class _Interfaces:
 
             @torch.compiler.disable
             def seen(*args: Any, **kwargs: Any) -> Any:
-                watches = interfaces.watching(args[0] if args else kwargs["module"])
+                watches = [watch for watch in interfaces.watching(args[0] if args else kwargs["module"]) if watch._looks()]
                 if not watches:
                     return function(*args, **kwargs)
                 output = function(*args, **kwargs)
