@@ -14,7 +14,7 @@
 #include "../../core/algebra/kernels.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
-#include "../pass/row_look.h"
+#include "../pass/row_means.h"
 
 namespace headwave {
 
@@ -54,10 +54,10 @@ std::span<const Index> part_between(const std::vector<Index>& list, Index first,
 /// Measures the scores over one document. A row of zeros, where the mask forbids every key, is omitted, except from the
 /// mean of a sink. Keys that hold the query's own token are looked up once per document. A head then costs one pass over
 /// its weights and one step per pair of equal tokens. Logarithms are in float, as the weights are; all else is in double.
-class HeadTypeLook : public RowLook {
+class HeadTypeLook : public RowMeans {
  public:
   HeadTypeLook(const Site& site, const Document& document)
-      : RowLook(site),
+      : RowMeans(site, static_cast<Index>(head_scores)),
         queries_(document.queries(site.kind)),
         keys_(document.keys(site.kind)),
         tokens_(document.key_tokens(site.kind)) {
@@ -69,7 +69,6 @@ class HeadTypeLook : public RowLook {
       token_of_.push_back(list);
     }
     const Index rows = site.grid.rows();
-    sum_ = count_ = Matrix::Zero(static_cast<Index>(head_scores), rows);
     argmax_ = Matrix::Zero(rows, 2 * argmax_reach + 1);
     live_ = Vector::Zero(rows);
     columns_ = Matrix::Zero(rows, keys_);
@@ -77,7 +76,7 @@ class HeadTypeLook : public RowLook {
   }
 
   [[nodiscard]] HeadTypeSum taken() const {
-    Matrix scores = sum_.cwiseQuotient(count_);  // 0 / 0 is NaN: undefined
+    Matrix scores = means();
     Matrix argmax_share = Matrix::Constant(argmax_.rows(), argmax_.cols(), not_defined);
     std::vector<Index> sink_position(static_cast<std::size_t>(live_.size()), -1);
     for (Index row = 0; row < live_.size(); ++row) {
@@ -100,10 +99,7 @@ class HeadTypeLook : public RowLook {
  private:
   [[nodiscard]] bool cross() const { return site().kind == AttentionKind::cross; }
 
-  void add(HeadScore score, Index row, double value) {
-    sum_(static_cast<Index>(score), row) += value;
-    count_(static_cast<Index>(score), row) += 1.0;
-  }
+  void add(HeadScore score, const HeadRow& one, double value) { RowMeans::add(static_cast<Index>(score), one, value); }
 
   void begin(const Tile& tile, Index first_row) override {
     if (tile.first_row == 0)
@@ -127,15 +123,15 @@ class HeadTypeLook : public RowLook {
     double entropy = std::max(0.0, -negative), given = 1;
     if (one.tile.sinks) {
       given = one.weights.cast<double>().sum();
-      add(HeadScore::learned_sink, one.row, 1 - given);
+      add(HeadScore::learned_sink, one, 1 - given);
       entropy = std::max(0.0, entropy / given + std::log(given));
     }
-    add(HeadScore::entropy, one.row, entropy);
-    if (allowed > 1) add(HeadScore::entropy_share, one.row, entropy / std::log(static_cast<double>(allowed)));
+    add(HeadScore::entropy, one, entropy);
+    if (allowed > 1) add(HeadScore::entropy_share, one, entropy / std::log(static_cast<double>(allowed)));
     if (cross()) return;
     add_argmax(one, largest);
-    if (i > 0) add(HeadScore::previous, one.row, one.on(i - 1));
-    if (site().kind != AttentionKind::causal && i + 1 < keys_) add(HeadScore::next, one.row, one.on(i + 1));
+    if (i > 0) add(HeadScore::previous, one, one.on(i - 1));
+    if (site().kind != AttentionKind::causal && i + 1 < keys_) add(HeadScore::next, one, one.on(i + 1));
     if (token_of_.empty()) return;
     // Earlier keys with the query's id, and keys with it whose next key is earlier than the query.
     const std::vector<Index>& same = same_token_[token_of_[static_cast<std::size_t>(i)]];
@@ -165,8 +161,8 @@ class HeadTypeLook : public RowLook {
     if (!any) return;
     double sum = 0;
     for (const Index key : keys) sum += static_cast<double>(one.weights[key + after - one.open.first]);
-    add(score, one.row, sum);
-    add(static_cast<HeadScore>(static_cast<std::uint8_t>(score) + 1), one.row,
+    add(score, one, sum);
+    add(static_cast<HeadScore>(static_cast<std::uint8_t>(score) + 1), one,
         given * static_cast<double>(keys.size()) / static_cast<double>(one.open.count));
   }
 
@@ -174,7 +170,6 @@ class HeadTypeLook : public RowLook {
   const TokenSequence& tokens_;                 // of the keys
   std::vector<std::vector<Index>> same_token_;  // positions of one token id, ascending; one list per id
   std::vector<std::size_t> token_of_;           // which of these lists a query is in; empty: no ids
-  Matrix sum_, count_;                          // (head_scores, rows)
   Matrix argmax_;                               // (rows, 2 reach + 1)  number of queries
   Vector live_;                                 // (rows)  rows that are not zero
   Matrix columns_;                              // (rows, keys)  weight that each key gets
@@ -255,29 +250,18 @@ struct ScoredHead {
   }
 };
 
-class HeadTypeAnalysis : public AnalysisOf<HeadTypeSum> {
- public:
-  using AnalysisOf::AnalysisOf;
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of<HeadTypeLook>(site(), document);
-  }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(HeadTypeSum& sum, Finished& /*finished*/) override;
-};
-
-std::vector<Field> HeadTypeAnalysis::finish_sum(HeadTypeSum& sum, Finished& /*finished*/) {
+std::vector<Field> head_type_fields(const HeadTypeSum& sum, const Site& site) {
   const Matrix scores = sum.scores.value(), even = sum.even.value(), argmax_share = sum.argmax_share.value();
   std::vector<ScoredHead> found;
   std::vector<HeadType> types;
-  for (Index row = 0; row < site().grid.rows(); ++row) {
+  for (Index row = 0; row < site.grid.rows(); ++row) {
     ScoredHead& one = found.emplace_back(ScoredHead{scores.col(row), even.col(row)});
     one.set_one_offset(argmax_share.row(row).transpose());
     types.push_back(sum.documents < least_documents ? HeadType::undefined : one.type());
   }
-  const bool cross = site().kind == AttentionKind::cross, causal = site().kind == AttentionKind::causal;
+  const bool cross = site.kind == AttentionKind::cross, causal = site.kind == AttentionKind::causal;
   const Index reach = argmax_share.cols() / 2;
-  const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)};
+  const std::vector<Axis> heads{layer_axis(site.grid.layers), head_axis(site.grid.heads)};
   const char* const ties = "the lesser |t|, then the left";
   Fields fields("head_types");
   fields
@@ -373,7 +357,7 @@ const AnalysisKind& head_types_analysis() {
                                  .needs = {Need::attention},
                                  .of_sums = true,
                                  .by_default = true,
-                                 .make = make_of<HeadTypeAnalysis>};
+                                 .make = make_of<AnalysisByLook<HeadTypeLook, head_type_fields>>};
   return kind;
 }
 

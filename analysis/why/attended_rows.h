@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -56,6 +57,18 @@ void put_ratio(const std::vector<double>& upper, const std::vector<double>& lowe
 /// @param undefined  what a NaN of the quantity means
 void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
                  const std::string& long_name, std::span<const HeadNumber> numbers, const char* undefined);
+
+/// What was named, list by list, `count` of each: where a list is shorter, a default-constructed item.
+template <class Lists>
+auto filled_up(Lists&& lists, Index count) {
+  std::vector<std::ranges::range_value_t<std::ranges::range_reference_t<Lists>>> all;
+  for (const auto& named : lists)
+    for (Index k = 0; k < count; ++k) {
+      all.emplace_back();
+      if (k < std::ssize(named)) all.back() = named[static_cast<std::size_t>(k)];
+    }
+  return all;
+}
 
 /// log (got + single) / (given + single): how much more attention something gets than is predicted. Changes below 1e-4, which
 /// rounding of float32 attention makes, count as none.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -330,26 +331,18 @@ std::vector<Field> describe(const AttentionWords& words) {
                      std::vector<std::string>{"rarity", "punctuation", "capital", "digits", "continuation",
                                               "the word or its classes"}};
   const std::vector<Axis> ranked{layer, head, rank}, of_class{classes, layer, head};
-  std::vector<std::int64_t> ids;
-  std::vector<std::string> texts;
-  std::vector<double> ratio, q_value;
-  for (const std::vector<NamedWord>& named : words.named)
-    for (std::size_t k = 0; k < words_named; ++k) {
-      const bool there = k < named.size();
-      ids.push_back(there ? named[k].id : -1);
-      texts.push_back(there ? words.texts.text(named[k].id) : std::string());
-      ratio.push_back(there ? named[k].ratio : not_defined);
-      q_value.push_back(there ? named[k].q_value : not_defined);
-    }
+  const std::vector<NamedWord> named = filled_up(words.named, words_named);
+  const auto text = [&](const NamedWord& word) { return words.texts.text(word.id); };
   const char* const fewer = "fewer words draw more attention than their places";
   const char* const no_words = "the tokens of the documents are not known";
   Fields fields("attention_words");
-  fields.add("word_id", ranked, "1", "tokens that draw more attention than their places, whoever asks", ids,
-             std::string("-1: ") + fewer);
-  fields.add("word", ranked, "1", "their texts; empty: not known, or fewer words", texts);
-  fields.add("ratio", ranked, "1", "attention that the token gets, divided by what its places get", ratio, fewer);
-  fields.add("q_value", ranked, "1", "p-value of the token over documents, adjusted for the number of words", q_value,
-             fewer);
+  fields.add("word_id", ranked, "1", "tokens that draw more attention than their places, whoever asks",
+             named | std::views::transform(&NamedWord::id), std::string("-1: ") + fewer);
+  fields.add("word", ranked, "1", "their texts; empty: not known, or fewer words", named | std::views::transform(text));
+  fields.add("ratio", ranked, "1", "attention that the token gets, divided by what its places get",
+             named | std::views::transform(&NamedWord::ratio), fewer);
+  fields.add("q_value", ranked, "1", "p-value of the token over documents, adjusted for the number of words",
+             named | std::views::transform(&NamedWord::q_value), fewer);
   fields.add("found", {layer, head}, "1", "number of words that draw more attention than their places", words.found);
   add_numbers(fields, "class_gain", of_class, "bit",
               "bits that a class of words, fitted on one half of the documents, gains on the other half", words.gain,

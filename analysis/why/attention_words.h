@@ -72,11 +72,11 @@ struct AttentionWordsOptions {
   double coverage = 0.9;      ///< of the intervals
 };
 
-/// A word that draws more attention than its places. Those that add most to the bits come first.
+/// A word that draws more attention than its places. Those that add most to the bits come first. The default: no word.
 struct NamedWord {
   std::int32_t id = -1;
-  double ratio = 0;    ///< attention it gets, divided by what p_pos gives it
-  double q_value = 1;  ///< chance that the name is false, adjusted for the number of words
+  double ratio = not_defined;    ///< attention it gets, divided by what p_pos gives it
+  double q_value = not_defined;  ///< chance that the name is false, adjusted for the number of words
 };
 constexpr Index words_named = 8;  ///< of each head, at most
 

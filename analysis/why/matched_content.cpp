@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -475,52 +476,32 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
                                 {"direction_end", "1", "sign of the projection; like ends match",
                                  std::vector<std::string>{"positive", "negative"}},
                                 counting_axis("direction_rank", "1", "rank by projection", 0, direction_words - 1)};
-  // Places without a pair or word have -1, an empty text and NaN.
-  std::vector<std::int64_t> pair_query, pair_key, word_id;
-  std::vector<std::string> pair_query_text, pair_key_text, word;
-  std::vector<double> excess, pair_share, pair_q, projection, word_q;
-  for (const std::vector<MatchedPair>& named : content.pairs)
-    for (std::size_t k = 0; k < pairs_named; ++k) {
-      const bool there = k < named.size();
-      const MatchedPair one = there ? named[k] : MatchedPair{};
-      pair_query.push_back(one.query);
-      pair_key.push_back(one.key);
-      pair_query_text.push_back(texts.text(one.query));
-      pair_key_text.push_back(texts.text(one.key));
-      excess.push_back(there ? one.excess : not_defined);
-      pair_share.push_back(there ? one.share : not_defined);
-      pair_q.push_back(there ? one.q_value : not_defined);
-    }
-  for (const auto& directions : content.words)
-    for (const DirectionWords& direction : directions)
-      for (const auto& side : direction)
-        for (const std::vector<DirectionWord>& end : side)
-          for (std::size_t k = 0; k < direction_words; ++k) {
-            const bool there = k < end.size();
-            const DirectionWord one = there ? end[k] : DirectionWord{};
-            word_id.push_back(one.id);
-            word.push_back(texts.text(one.id));
-            projection.push_back(there ? one.projection : not_defined);
-            word_q.push_back(there ? one.q_value : not_defined);
-          }
+  const std::vector<MatchedPair> named = filled_up(content.pairs, pairs_named);
+  const std::vector<DirectionWord> along =
+      filled_up(content.words | std::views::join | std::views::join | std::views::join, direction_words);
+  const auto all = [](const auto& items, auto of) { return items | std::views::transform(of); };
+  const auto text = [&](auto id) { return [&texts, id](const auto& item) { return texts.text(item.*id); }; };
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
   const char* const fewer_pairs = "fewer pairs of words get more weight than keys alone tell";
   const char* const fewer_words = "fewer directions, or fewer words that stand out along this one";
   const auto none = [](const char* why) { return std::string("-1: ") + why; };
   Fields fields("matched_content");
-  fields.add("pair_query_id", pairs, "1", "token of the query of a pair of words that match", pair_query,
+  fields.add("pair_query_id", pairs, "1", "token of the query of a pair of words that match",
+             all(named, &MatchedPair::query), none(fewer_pairs));
+  fields.add("pair_key_id", pairs, "1", "token of the key of that pair", all(named, &MatchedPair::key),
              none(fewer_pairs));
-  fields.add("pair_key_id", pairs, "1", "token of the key of that pair", pair_key, none(fewer_pairs));
-  fields.add("pair_query", pairs, "1", "text of the query's token; empty: not known, or fewer pairs", pair_query_text);
-  fields.add("pair_key", pairs, "1", "text of the key's token; empty: not known, or fewer pairs", pair_key_text);
+  fields.add("pair_query", pairs, "1", "text of the query's token; empty: not known, or fewer pairs",
+             all(named, text(&MatchedPair::query)));
+  fields.add("pair_key", pairs, "1", "text of the key's token; empty: not known, or fewer pairs",
+             all(named, text(&MatchedPair::key)));
   fields.add(
       "pair_excess", pairs, "1",
       "mean weight that a query of the one word gives to keys of the other, beyond what draws attention whoever asks",
-      excess, fewer_pairs);
-  fields.add("pair_share", pairs, "1", "share of the head's attention on text that this excess is", pair_share,
-             fewer_pairs);
-  fields.add("pair_q_value", pairs, "1", "p-value of the pair over documents, adjusted for the number of pairs", pair_q,
-             fewer_pairs);
+      all(named, &MatchedPair::excess), fewer_pairs);
+  fields.add("pair_share", pairs, "1", "share of the head's attention on text that this excess is",
+             all(named, &MatchedPair::share), fewer_pairs);
+  fields.add("pair_q_value", pairs, "1", "p-value of the pair over documents, adjusted for the number of pairs",
+             all(named, &MatchedPair::q_value), fewer_pairs);
   fields.add("pairs_found", heads, "1", "number of pairs of words that match", content.pairs_found);
   fields.add("directions", heads, "1", "number of directions in which queries and keys match beyond dealt documents",
              content.directions);
@@ -535,13 +516,15 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
       std::span(&content.without, 1), "no text key stands out");
   add_numbers(fields, "placebo", heads, "1", "the same with as much taken out in a random direction",
               std::span(&content.placebo, 1), "no text key stands out");
-  fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", word_id, none(fewer_words));
-  fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words", word);
+  fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", all(along, &DirectionWord::id),
+             none(fewer_words));
+  fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words",
+             all(along, text(&DirectionWord::id)));
   fields.add("direction_projection", words, "1",
-             "mean content of the token along the direction, in standard deviations over all tokens", projection,
-             fewer_words);
+             "mean content of the token along the direction, in standard deviations over all tokens",
+             all(along, &DirectionWord::projection), fewer_words);
   fields.add("direction_q_value", words, "1", "p-value of that mean over documents, adjusted for the number of words",
-             word_q, fewer_words);
+             all(along, &DirectionWord::q_value), fewer_words);
   fields.note_all("documents", content.documents)
       .note_all("least_documents", content.options.least_documents)
       .note_all("fdr", content.options.fdr)

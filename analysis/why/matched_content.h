@@ -18,20 +18,21 @@ struct MatchedContentOptions {
   std::uint64_t seed = 1;
 };
 
-/// A query word and a key word that it finds.
+/// A query word and a key word that it finds. The default: no pair.
 struct MatchedPair {
   std::int32_t query = -1, key = -1;
-  double excess = 0;   ///< mean weight that a query of the one gives to all keys of the other, beyond p_key
-  double share = 0;    ///< of the head's attention on text that is this excess; pairs stand in its order
-  double q_value = 1;  ///< chance that the pair is false, adjusted for the number of pairs
+  double excess = not_defined;   ///< mean weight that a query of the one gives to all keys of the other, beyond p_key
+  double share = not_defined;    ///< of the head's attention on text that is this excess; pairs stand in its order
+  double q_value = not_defined;  ///< chance that the pair is false, adjusted for the number of pairs
 };
 constexpr Index pairs_named = 8;  ///< of each head, at most
 
-/// A word that stands out along a direction.
+/// A word that stands out along a direction. The default: no word.
 struct DirectionWord {
   std::int32_t id = -1;
-  double projection = 0;  ///< mean content of the word along the direction, in standard deviations over all tokens
-  double q_value = 1;     ///< chance that the mean is 0, adjusted for the words of both sides of all directions
+  double projection =
+      not_defined;  ///< mean content of the word along the direction, in standard deviations over all tokens
+  double q_value = not_defined;  ///< chance that the mean is 0, adjusted for the words of both sides of all directions
 };
 constexpr Index direction_words = 4;   ///< of each end of a side of a direction, at most
 constexpr Index directions_named = 3;  ///< of each head, at most

@@ -20,6 +20,7 @@
 #include "../../core/process/threads.h"
 #include "../pass/document_sum.h"
 #include "../pass/even_spread.h"
+#include "../pass/mean_over_documents.h"
 
 namespace headwave {
 
@@ -55,8 +56,8 @@ struct KernelSums {
 
 /// Sums over pairs of documents of one layer, for what tokens add to the mean of their place.
 struct ContentSums {
-  Matrix query, key;    ///< (heads * sources, content_offsets)
-  Matrix sum, squares;  ///< (heads, content_offsets)  of one pair's c(t)
+  Matrix query, key;          ///< (heads * sources, content_offsets)
+  MeanOverDocuments content;  ///< (heads, content_offsets)  c(t), a pair counts as a document
 };
 
 struct LayerSums {
@@ -318,13 +319,15 @@ class SourcePair {
     const Index window = work_.stack().window(work_.site->grid.layers[place]);
     ContentSums& sums = layers_[place];
     sums.query = sums.key = Matrix::Zero(spec_.heads * number, offsets);
-    sums.sum = Matrix::Zero(spec_.heads, offsets);
-    for (Index head = 0; head < spec_.heads; ++head) add_head(head, window, number, difference, sums);
-    sums.squares = sums.sum.cwiseAbs2();
+    Matrix all = Matrix::Zero(spec_.heads, offsets);
+    for (Index head = 0; head < spec_.heads; ++head) add_head(head, window, number, difference, sums, all);
+    sums.content = MeanOverDocuments(all);
   }
 
   /// Equation (4): half the products of the differences between two documents.
-  void add_head(Index head, Index window, Index number, const StretchLayer& difference, ContentSums& sums) const {
+  /// @param all  (heads, content_offsets)  gets the sum over sources
+  void add_head(Index head, Index window, Index number, const StretchLayer& difference, ContentSums& sums,
+                Matrix& all) const {
     const Index d = spec_.d_head, count = work_.stretch.count, shared = spec_.key_head(head) * d;
     Matrix32 all_query = Matrix32::Zero(count, d), all_key = Matrix32::Zero(count, d);
     for (Index s = 0; s < number; ++s) {
@@ -336,7 +339,7 @@ class SourcePair {
         const Index row = head * number + s, at = static_cast<Index>(o), t = content_offsets[o];
         sums.query(row, at) = content(difference.query.block(s * count, head * d, count, d), all_key, t, window);
         sums.key(row, at) = content(all_query, difference.key.block(s * count, shared, count, d), t, window);
-        sums.sum(head, at) += sums.query(row, at);
+        all(head, at) += sums.query(row, at);
       }
   }
 
@@ -503,12 +506,9 @@ class SourceBuilder {
 
   void set_content(const ContentSums& sums, Index row, Index head, Index number, std::size_t o, const Vector& pairs) {
     const auto at = static_cast<Index>(o);
-    const double twos = static_cast<double>(found_.documents) / 2;  // pairs of documents
     const Index t = content_offsets[o];
     const bool there = std::abs(t) <= found_.reach && pairs[t + found_.reach] > 0;
-    const double mean = sums.sum(head, at) / twos;
-    const double variance = sums.squares(head, at) / twos - mean * mean;
-    const double error = twos > 1 ? std::sqrt(std::max(0.0, variance) / (twos - 1)) : not_defined;
+    const double mean = sums.content.mean()(head, at), error = sums.content.error()(head, at);
     found_.content(row, at) = there ? mean : not_defined;
     found_.content_error(row, at) = there ? error : not_defined;
     const bool clear = there && std::abs(mean) >= found_.options.least_errors * error;

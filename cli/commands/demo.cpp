@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 #include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/models/planted_directory.h"

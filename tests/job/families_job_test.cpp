@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 #include "../../analysis/registry/registry.h"
 #include "../../analysis/statistics/cluster_quality.h"
 #include "../../analysis/why/rotary_wave.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 #include "../../analysis/pass/job_options.h"
 #include "../../analysis/why/position_atlas.h"
 

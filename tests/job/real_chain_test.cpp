@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 #include "../../analysis/waves/cross_covariance.h"
 #include "../../analysis/waves/delay.h"
 #include "../../data/arrays/safetensors.h"

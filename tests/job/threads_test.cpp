@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 #include "../../analysis/why/position_atlas.h"
 #include "../../core/planted/planted.h"
 #include "../../job/inputs/job_input.h"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import headwave
-from conftest import MODELS, ROOT
+from conftest import MODELS
 
 
 def arrays_of(result):

@@ -6,8 +6,6 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import torch
-
     from .rotary import Unturned
     from .tiles import Span
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 #include "../../analysis/attention/measured_offset.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"

@@ -1,4 +1,4 @@
-#include "head_clusters.h"
+#include "head_cluster.h"
 
 #include <algorithm>
 #include <numeric>

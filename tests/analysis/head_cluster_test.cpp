@@ -1,4 +1,4 @@
-#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/head_cluster.h"
 
 #include <algorithm>
 #include <cmath>

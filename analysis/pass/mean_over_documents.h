@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "../../core/fields/fields.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// Mean of matrices over documents with its standard error, entry by entry over the n documents that define the entry:
+///
+///     mean = sum x_d / n,   error = sqrt( max(0, sum x_d^2 / n - mean^2) / (n - 1) )             (1)
+///
+/// A sum over documents (document_sum.h). Spreads below 1e-8 of the mean are rounding.
+class MeanOverDocuments {
+ public:
+  MeanOverDocuments() = default;
+  /// Of one document.
+  /// @param values  NaN: undefined
+  explicit MeanOverDocuments(const Matrix& values)
+      : sum_(values.array().isNaN().select(0.0, values.array())),
+        squares_(sum_.cwiseAbs2()),
+        count_((!values.array().isNaN()).cast<double>()) {}
+
+  /// NaN: defined in no document.
+  [[nodiscard]] Matrix mean() const { return sum_.cwiseQuotient(count_); }
+  /// NaN: defined in fewer than two documents.
+  [[nodiscard]] Matrix error() const {
+    Matrix error(sum_.rows(), sum_.cols());
+    for (Index i = 0; i < error.size(); ++i) {
+      const double n = count_.data()[i], mean = sum_.data()[i] / n;
+      error.data()[i] = n > 1 ? std::sqrt(std::max(0.0, squares_.data()[i] / n - mean * mean) / (n - 1)) : not_defined;
+    }
+    return error;
+  }
+
+  /// Adds the Fields quantity and quantity_error of one row of these matrices.
+  /// @param undefined  what a NaN of the mean says
+  /// @param notes      of the mean, {{"column", "its header"}} for one in the table
+  void add_fields(Fields& fields, Index row, const std::string& quantity, const std::vector<Axis>& axes,
+                  const std::string& unit, const std::string& long_name, const std::string& undefined,
+                  const Attributes& notes = {}) const {
+    fields.add(quantity, axes, unit, long_name, mean().row(row), undefined);
+    for (const auto& [name, value] : notes) fields.note(name, value);
+    fields.add(quantity + "_error", axes, unit, "its standard error over documents", error().row(row),
+               "fewer than two documents, or " + undefined);
+  }
+
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.sum_, self.squares_, self.count_);
+  }
+
+ private:
+  Matrix sum_, squares_, count_;
+};
+
+}  // namespace headwave

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "analysis.h"
+#include "mean_over_documents.h"
+#include "row_look.h"
+
+namespace headwave {
+
+/// Base of what averages numbers over the rows of attention of a document, head by head.
+class RowMeans : public RowLook {
+ public:
+  RowMeans(const Site& site, Index quantities)
+      : RowLook(site), sum_(Matrix::Zero(quantities, site.grid.rows())), count_(sum_) {}
+
+  /// (quantities, rows)
+  [[nodiscard]] MeanOverDocuments taken() const { return MeanOverDocuments(means()); }
+
+ protected:
+  void add(Index quantity, const HeadRow& one, double value) {
+    sum_(quantity, one.row) += value;
+    count_(quantity, one.row) += 1.0;
+  }
+  /// (quantities, rows)  NaN: no row has that quantity
+  [[nodiscard]] Matrix means() const { return sum_.cwiseQuotient(count_); }
+
+ private:
+  Matrix sum_, count_;
+};
+
+/// The analysis that looks at every document alike and makes its Fields of the sum alone.
+/// @tparam Looker  made of (site, document), see look_of()
+/// @tparam fields  a function of (sum, site)
+template <class Looker, auto fields>
+class AnalysisByLook : public AnalysisOf<std::decay_t<decltype(std::declval<Looker&>().taken())>> {
+ public:
+  using Sum = std::decay_t<decltype(std::declval<Looker&>().taken())>;
+  using AnalysisOf<Sum>::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
+    return look_of<Looker>(this->site(), document);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(Sum& sum, Finished& /*finished*/) override {
+    return fields(sum, this->site());
+  }
+};
+
+}  // namespace headwave
