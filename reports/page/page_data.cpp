@@ -160,34 +160,29 @@ namespace {
 
 constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced, or has no room
 
-/// An array that the page's views draw.
-struct KeptArray {
-  const char* name;
-  Index farthest = 0;  ///< largest |offset| that is kept if the array is too large; 0: all
-};
-
-/// The most important first.
-constexpr KeptArray kept_arrays[]{{"head_account/measured_profile"},
-                                  {"head_account/dealt_profile"},
-                                  {"comparison/first_profile"},
-                                  {"comparison/second_profile"},
-                                  {trace_field, 128},
-                                  {"offset_trace/null_weight"},
-                                  {"score_sources/position_query"},
-                                  {"score_sources/position_key"},
-                                  {"score_sources/content_query"},
-                                  {"score_sources/content_key"},
-                                  {"word_atlas/profile"},
-                                  {"position_atlas/kernel"},
-                                  {"rotary_wave/kernel"},
-                                  {"attention_map/weight"},
-                                  {"attention_map/largest"},
-                                  {"strongest_pairs/weight"},
-                                  {"strongest_pairs/document"},
-                                  {"strongest_pairs/query"},
-                                  {"strongest_pairs/key"},
-                                  {"strongest_pairs/query_token"},
-                                  {"strongest_pairs/key_token"}};
+/// Arrays that the page's views draw, the most important first.
+constexpr const char* kept_arrays[]{"head_account/measured_profile",
+                                    "head_account/dealt_profile",
+                                    "comparison/first_profile",
+                                    "comparison/second_profile",
+                                    trace_field,
+                                    "offset_trace/null_weight",
+                                    "score_sources/position_query",
+                                    "score_sources/position_key",
+                                    "score_sources/content_query",
+                                    "score_sources/content_key",
+                                    "word_atlas/profile",
+                                    "position_atlas/kernel",
+                                    "rotary_wave/kernel",
+                                    "attention_map/weight",
+                                    "attention_map/largest",
+                                    "strongest_pairs/weight",
+                                    "strongest_pairs/document",
+                                    "strongest_pairs/query",
+                                    "strongest_pairs/key",
+                                    "strongest_pairs/query_token",
+                                    "strongest_pairs/key_token"};
+constexpr Index farthest_kept = 128;  // tokens, of trace_field if it is too large
 
 bool is_text(const Field& field) {
   return std::holds_alternative<std::vector<std::string>>(field.values);
@@ -226,7 +221,7 @@ std::vector<double> head_ranks(const Result& result, const std::vector<std::stri
 }
 
 /// The places of an axis that the page keeps.
-Places kept_places(const Result& result, const Field& field, std::size_t axis, Index farthest) {
+Places kept_places(const Result& result, const Field& field, std::size_t axis) {
   const Axis& along = field.axes[axis];
   const auto size = static_cast<std::size_t>(along.size());
   std::vector<double> score(size, 0.0);
@@ -235,10 +230,11 @@ Places kept_places(const Result& result, const Field& field, std::size_t axis, I
     return largest_places(head_ranks(result, labels_of(field, along.name)),
                           most_of_one / std::max<std::size_t>(1, of_one));
   }
-  if (farthest == 0 || along.name != "offset" || bytes_of(field) <= most_of_one) return largest_places(score, size);
+  if (field.name != trace_field || along.name != "offset" || bytes_of(field) <= most_of_one)
+    return largest_places(score, size);
   const std::vector<double> values = coordinates(field, along.name);
   for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
-  return largest_places(score, static_cast<std::size_t>(2 * farthest + 1));
+  return largest_places(score, static_cast<std::size_t>(2 * farthest_kept + 1));
 }
 
 std::string exact_bytes(const std::vector<double>& values) {
@@ -266,13 +262,13 @@ std::pair<std::string, ordered_json> packed_array(const Field& field) {
 PageArrays page_arrays(const Result& result, std::size_t most) {
   PageArrays page{ordered_json::object(), {}, {}};
   std::size_t used = 0;
-  for (const auto& [name, farthest] : kept_arrays) {
+  for (const char* name : kept_arrays) {
     const Field* field = result.find(name);
     if (field == nullptr || field->axes.empty() || field->size() == 0) continue;
     field->check_shape();
     Field part = *field;
     for (std::size_t a = 0; a < part.axes.size(); ++a)
-      if (const Places places = kept_places(result, part, a, farthest); std::ssize(places) < part.axes[a].size())
+      if (const Places places = kept_places(result, part, a); std::ssize(places) < part.axes[a].size())
         part = taken(part, a, places);
     std::pair<std::string, ordered_json> packed;
     if (part.size() > 0 && bytes_of(part) <= most_of_one) packed = packed_array(part);

@@ -389,37 +389,20 @@ std::optional<Field> largest_part_field(const Result& result) {
 }
 
 const std::vector<std::string>& head_sentence_fields() {
-  static const std::vector<std::string> names{account_verdict_field,
-                                              account_part_field,
-                                              account_offset_field,
-                                              bits_field,
-                                              bits_part_field,
-                                              "attention_bits/gain",
-                                              "attention_bits/gain_lower",
-                                              "attention_bits/follow",
-                                              "attention_bits/follow_lower",
-                                              "attention_bits/follow_upper",
-                                              "attention_bits/kept",
-                                              sink_mass_field,
-                                              "attention_bits/place_offset",
-                                              "attention_bits/place_first",
-                                              "attention_bits/place_last",
-                                              "attention_bits/band_weight",
-                                              "attention_bits/band_differs",
-                                              "attention_words/word",
-                                              place_gain_field,
-                                              "matched_content/gain_lower",
-                                              "matched_content/pair_query",
-                                              "matched_content/pair_key",
-                                              "matched_content/pair_share",
-                                              "account_evidence/moved",
-                                              "account_evidence/moved_lower",
-                                              "account_evidence/moved_upper",
-                                              "account_evidence/removed_source",
-                                              "account_evidence/weight",
-                                              "account_evidence/weight_without",
-                                              "account_evidence/weight_placebo",
-                                              "account_evidence/weight_placebo_lowest"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{account_verdict_field, account_part_field, account_offset_field};
+    for (const auto& [group, quantities] : std::initializer_list<std::pair<const char*, std::vector<const char*>>>{
+             {"attention_bits",
+              {"bits", "part", "gain", "gain_lower", "follow", "follow_lower", "follow_upper", "kept", "sink_mass",
+               "place_offset", "place_first", "place_last", "band_weight", "band_differs"}},
+             {"attention_words", {"word"}},
+             {"matched_content", {"gain", "gain_lower", "pair_query", "pair_key", "pair_share"}},
+             {"account_evidence",
+              {"moved", "moved_lower", "moved_upper", "removed_source", "weight", "weight_without", "weight_placebo",
+               "weight_placebo_lowest"}}})
+      for (const char* quantity : quantities) all.push_back(fmt::format("{}/{}", group, quantity));
+    return all;
+  }();
   return names;
 }
 
