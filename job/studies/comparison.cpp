@@ -343,18 +343,6 @@ void add_profiles(Comparison& compared, const Result& first, const Result& secon
   }
 }
 
-/// The numbers, or the words, that are compared where both results have them; predicted offsets first, by name.
-std::vector<Measure> compared_measures(bool words) {
-  std::vector<Measure> compared;
-  for (const Measure& measure : measures())
-    if (measure.word == words && *measure.compared != '\0') compared.push_back(measure);
-  std::ranges::stable_sort(compared, {}, [](const Measure& measure) {
-    const std::string_view name = measure.compared;
-    return std::pair(!name.starts_with("by_"), name.starts_with("by_") ? name : "");
-  });
-  return compared;
-}
-
 /// Measures with intervals, of which (3) and (4) hold once it is known how many there are.
 struct Ends {
   std::size_t measure;
@@ -399,7 +387,8 @@ void judge(Comparison& compared, const std::vector<Ends>& intervals) {
 
 void add_measures(Comparison& compared, const Result& first, const Result& second) {
   std::vector<Ends> intervals;
-  for (const Measure& measure : compared_measures(false)) {
+  for (const Measure& measure : measures()) {
+    if (measure.word || *measure.compared == '\0') continue;
     const Field* field = kept_field(first, measure.field);
     if (field == nullptr || kept_field(second, measure.field) == nullptr) continue;
     const std::string about = *measure.part == '\0' ? "" : fmt::format(": {}", measure.part);
@@ -450,7 +439,8 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   compared.provenance = provenance_changes(first.provenance, second.provenance);
   add_profiles(compared, first, second);
   add_measures(compared, first, second);
-  for (const Measure& word : compared_measures(true)) {
+  for (const Measure& word : measures()) {
+    if (!word.word || *word.compared == '\0') continue;
     std::vector<std::string> one = head_words(first, word.field, word.part);
     std::vector<std::string> other = head_words(second, word.field, word.part);
     if (!one.empty() && !other.empty()) compared.words.push_back({word.compared, std::move(one), std::move(other)});
