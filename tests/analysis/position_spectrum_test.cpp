@@ -208,8 +208,6 @@ TEST_CASE("position spectra describe themselves") {
   std::set<std::string> names;
   for (const Field& one : fields) {
     CHECK(one.group() == "position_spectrum");
-    CHECK_FALSE(one.unit.empty());
-    CHECK_FALSE(one.long_name.empty());
     CHECK(std::get<std::string>(one.attributes.at("window")) == "rectangular");
     CHECK(std::get<std::string>(one.attributes.at("detrend")) == "linear");
     CHECK(std::get<std::int64_t>(one.attributes.at("T")) == 32);
@@ -232,7 +230,7 @@ TEST_CASE("position spectra describe themselves") {
 TEST_CASE("no positions, no spectrum, and the reason") {
   for (const Matrix& positions : {Matrix(0, 0), Matrix(0, 768), Matrix(Matrix::Ones(1, 4))}) {
     const PositionSpectrum none = position_spectrum(positions);
-    CHECK_FALSE(none.undefined.empty());
+    CHECK_THAT(none.undefined, ContainsSubstring("position"));
     const std::vector<Field> fields = describe(none);
     REQUIRE(fields.size() == 1);
     CHECK(fields[0].name == "position_spectrum/mean");
