@@ -13,6 +13,7 @@
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
+#include "../../core/fields/measures.h"
 #include "../../core/fields/strongest_heads.h"
 #include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
@@ -71,7 +72,7 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
 
 /// Says which analyses looked at some of the documents alone, where documents differ in length.
 void say_fewer_documents(const KindResult& found) {
-  const Field* lengths = found.result.find("offset_trace/length");
+  const Field* lengths = found.result.find(trace_length_field);
   const auto* tokens = lengths == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(&lengths->values);
   if (tokens == nullptr) return;
   const auto common = common_length(*tokens);

@@ -1,6 +1,7 @@
 #include "measures.h"
 
-#include <string_view>
+#include <utility>
+#include <variant>
 
 namespace headwave {
 
@@ -8,7 +9,7 @@ namespace {
 
 constexpr bool is_word = true;
 
-constexpr Measure all[]{{"offset", "measured_offset/offset", "all"},
+constexpr Measure all[]{{"offset", measured_offset_field, "all"},
                         {"status", "measured_offset/status", "all", "status", is_word},
                         {"weight", "measured_offset/weight", "all"},
                         {"threshold", "measured_offset/threshold", "all"},
@@ -16,26 +17,26 @@ constexpr Measure all[]{{"offset", "measured_offset/offset", "all"},
                         {"kind", "head_types/kind", "", "kind", is_word},
                         {"kind_score", ""},
                         {"kind_chance", ""},
-                        {"bits", "attention_bits/bits", "", "bits"},
-                        {"sink", "attention_bits/part", "sink", "sink_bits"},
-                        {"position", "attention_bits/part", "position", "position_bits"},
-                        {"word", "attention_bits/part", "word", "word_bits"},
-                        {"match", "attention_bits/part", "match", "match_bits"},
-                        {"follows", "attention_bits/follow", "", "follow"},
+                        {"bits", bits_field, "", "bits"},
+                        {"sink", bits_part_field, "sink", "sink"},
+                        {"position", bits_part_field, "position", "position"},
+                        {"word", bits_part_field, "word", "word"},
+                        {"match", bits_part_field, "match", "match"},
+                        {"follows", "attention_bits/follow", "", "follows"},
                         {"kept", "attention_bits/kept"},
                         {"moved", "account_evidence/moved"},
-                        {"profile", "head_account/verdict", "", "", is_word},
+                        {"profile", account_verdict_field, "", "", is_word},
                         {"strength", "head_account/strength", "", "strength"},
-                        {"by_position", "head_account/part", "position", "position_part"},
-                        {"by_self", "head_account/part", "self", "self_part"},
-                        {"by_context", "head_account/part", "context"},
+                        {"by_position", account_part_field, "position", "by_position"},
+                        {"by_self", account_part_field, "self", "by_self"},
+                        {"by_context", account_part_field, "context"},
                         {"offset_by_position", "offset_agreement/predicted"},
                         {"agrees", "offset_agreement/verdict", "", "", is_word},
-                        {"predicted_offset", "position_atlas/predicted_offset", "", "by_weights"},
+                        {"predicted_offset", weights_offset_field, "", "by_weights"},
                         {"predicted_status", "position_atlas/status", "", "", is_word},
                         {"predicted_weight", "position_atlas/predicted_weight"},
                         {"predicted_chance", "position_atlas/chance"},
-                        {"offset_by_words", "word_atlas/predicted_offset"},
+                        {"offset_by_words", word_offset_field},
                         {"status_by_words", "word_atlas/status", "", "", is_word},
                         {"offset_by_phases", "phase_delay/predicted_offset", "", "by_phases"},
                         {"status_by_phases", "phase_delay/status", "", "", is_word},
@@ -47,16 +48,16 @@ constexpr Measure all[]{{"offset", "measured_offset/offset", "all"},
                         {"q_value", "position_atlas/q_value"},
                         {"cluster", ""},
                         {"cluster_share", ""},
-                        {"", "word_atlas/predicted_weight"},
-                        {"", "word_atlas/chance"},
+                        {"", word_weight_field},
+                        {"", word_chance_field},
                         {"", "offset_by_query/share_beyond"},
                         {"", "head_types/previous", "", "previous"},
                         {"", "head_types/next", "", "next"},
                         {"", "head_types/positional_share", "", "one_offset"},
                         {"", "head_types/duplicate", "", "duplicate"},
                         {"", "head_types/induction", "", "induction"},
-                        {"", "head_types/sink_weight", "", "sink"},
-                        {"", "head_types/entropy_share", "", "entropy"}};
+                        {"", "head_types/sink_weight", "", "sink_weight"},
+                        {"", "head_types/entropy_share", "", "entropy_share"}};
 
 constexpr KindScore kinds[]{{"previous", "head_types/previous", "head_types/previous_baseline"},
                             {"next", "head_types/next", "head_types/next_baseline"},
@@ -72,6 +73,43 @@ std::string Measure::end(const char* which) const {
   const std::size_t slash = quantity.find('/');
   return quantity.substr(slash + 1) == "predicted_offset" ? quantity.substr(0, slash + 1) + which
                                                           : quantity + "_" + which;
+}
+
+std::vector<HeadName> heads_of(const FieldHeads& heads) {
+  std::vector<HeadName> names;
+  for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
+  return names;
+}
+
+namespace {
+
+/// @param read  what the Field has for the heads of its own grid
+template <class Value, class Read>
+std::vector<Value> of_heads(const Result& result, std::string_view field, const std::vector<HeadName>& heads,
+                            Value otherwise, const Read& read) {
+  std::vector<Value> values(heads.size(), std::move(otherwise));
+  if (result.find(field) == nullptr) return values;
+  const std::vector<Value> found = read();
+  const FieldHeads known = field_heads(result.at(field));
+  for (std::size_t head = 0; head < heads.size(); ++head)
+    if (const std::size_t row = known.row_of(heads[head]); row < found.size()) values[head] = found[row];
+  return values;
+}
+
+}  // namespace
+
+std::vector<double> numbers_of_heads(const Result& result, std::string_view field, std::string_view part,
+                                     const std::vector<HeadName>& heads) {
+  return of_heads(result, field, heads, not_defined, [&] { return head_doubles(result, field, part); });
+}
+
+std::vector<std::string> words_of_heads(const Result& result, std::string_view field, std::string_view part,
+                                        const std::vector<HeadName>& heads) {
+  return of_heads(result, field, heads, std::string(), [&] {
+    return std::holds_alternative<std::vector<std::string>>(result.at(field).values)
+               ? strings_of(result, field, {"layer", "head"})
+               : head_meanings(result, field, part);
+  });
 }
 
 std::span<const Measure> measures() {

@@ -2,6 +2,11 @@
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "field_reader.h"
+#include "head_name.h"
 
 namespace headwave {
 
@@ -28,5 +33,42 @@ struct KindScore {
   const char* baseline;  ///< Field of the score by chance; "": there is none
 };
 std::span<const KindScore> kind_scores();
+
+/// Every head of a Field's grid, in the order of its rows.
+std::vector<HeadName> heads_of(const FieldHeads& heads);
+
+/// A Field's numbers, or words (texts or meanings of flags), of some heads; what weights predict may be of other layers.
+/// @param part  entry of the axis that the Field has beside layer and head
+/// @returns NaN, or "", of heads that the Field lacks, and if the result lacks the Field
+/// @throws ShapeError as head_doubles()
+std::vector<double> numbers_of_heads(const Result& result, std::string_view field, std::string_view part,
+                                     const std::vector<HeadName>& heads);
+std::vector<std::string> words_of_heads(const Result& result, std::string_view field, std::string_view part,
+                                        const std::vector<HeadName>& heads);
+
+// Fields that several files read. A test of job finds every name "group/quantity" of the sources, and every word below, in
+// a result of all analyses.
+constexpr const char *measured_offset_field = "measured_offset/offset", *trace_field = "offset_trace/mean_weight",
+                     *trace_length_field = "offset_trace/length", *bits_field = "attention_bits/bits",
+                     *bits_part_field = "attention_bits/part", *account_verdict_field = "head_account/verdict",
+                     *account_part_field = "head_account/part", *word_offset_field = "word_atlas/predicted_offset",
+                     *word_weight_field = "word_atlas/predicted_weight", *word_chance_field = "word_atlas/chance",
+                     *weights_offset_field = "position_atlas/predicted_offset";
+
+/// A word that a measure of a head has in results, of those that mean something to the code.
+struct Said {
+  const char *measure, *word;
+};
+namespace said {
+constexpr Said at_itself{"status", "self"};
+constexpr Said at_search_end{"status", "edge"};
+constexpr Said no_kind{"kind", "other"};
+constexpr Said undefined_kind{"kind", "undefined"};
+constexpr Said no_preference{"profile", "no preference"};
+constexpr Said undefined_profile{"profile", "undefined"};
+constexpr Said undefined_agreement{"agrees", "undefined"};
+constexpr Said predicted_at_end{"predicted_status", "edge"};
+constexpr Said predicted_weak{"predicted_status", "weak"};
+}  // namespace said
 
 }  // namespace headwave

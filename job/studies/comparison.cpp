@@ -31,15 +31,16 @@ namespace headwave {
 
 namespace {
 
+constexpr const char *traces_field = "offset_trace/by_document", *trace_count_field = "offset_trace/count";
+
 /// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not
 /// say how many it has.
 Vector mean_pairs(const Result& result, const std::vector<Index>& offsets) {
-  constexpr const char* name = "offset_trace/count";
   Vector pairs = Vector::Constant(std::ssize(offsets), not_defined);
-  if (result.find(name) == nullptr) return pairs;
-  const auto& counts = doubles_of(result, name, {"pairs", "offset"});
-  const auto counted = whole_coordinates(result.at(name), "offset");
-  const auto all = slice_of(counts, place_of(result.at(name), "pairs", "all"), counted.size());
+  if (result.find(trace_count_field) == nullptr) return pairs;
+  const auto& counts = doubles_of(result, trace_count_field, {"pairs", "offset"});
+  const auto counted = whole_coordinates(result.at(trace_count_field), "offset");
+  const auto all = slice_of(counts, place_of(result.at(trace_count_field), "pairs", "all"), counted.size());
   for (std::size_t c = 0; c < offsets.size(); ++c)
     if (const auto at = std::ranges::find(counted, offsets[c]); at != counted.end())
       pairs[static_cast<Index>(c)] = all[static_cast<std::size_t>(at - counted.begin())];
@@ -52,30 +53,28 @@ const Field* kept_field(const Result& result, const std::string& name) {
   return field == nullptr || field->axes.empty() ? nullptr : field;
 }
 
-/// @param part  entry of the axis beside layer and head; "all" of pairs
-/// @returns (rows)  NaN of heads that the Field lacks: what weights predict may be of other layers
-Vector head_numbers(const Result& result, const std::string& name, const char* part) {
-  const std::vector<double> numbers = head_doubles(result, name, part);
-  const FieldHeads heads = field_heads(result.at("measured_offset/offset")), known = field_heads(result.at(name));
-  Vector found = Vector::Constant(static_cast<Index>(heads.size()), not_defined);
-  for (std::size_t row = 0; row < heads.size(); ++row)
-    if (const std::size_t from = known.row_of(heads[row]); from < numbers.size())
-      found[static_cast<Index>(row)] = numbers[from];
-  return found;
+std::vector<HeadName> measured_heads(const Result& result) {
+  return heads_of(field_heads(result.at(measured_offset_field)));
 }
 
-/// The meaning of every head's flag.
+/// @returns (rows)
+Vector head_numbers(const Result& result, std::string_view name, std::string_view part) {
+  const std::vector<double> numbers = numbers_of_heads(result, name, part, measured_heads(result));
+  return Eigen::Map<const Vector>(numbers.data(), std::ssize(numbers));
+}
+
 /// @returns (rows)  empty if the result has no such Field
 std::vector<std::string> head_words(const Result& result, const char* name, const char* part) {
-  return kept_field(result, name) == nullptr ? std::vector<std::string>() : head_meanings(result, name, part);
+  return kept_field(result, name) == nullptr ? std::vector<std::string>()
+                                             : words_of_heads(result, name, part, measured_heads(result));
 }
 
 /// The offset that a result found, in tokens; 0 of a head whose maximum is at itself, NaN of one without.
 Vector found_offsets(const Result& result) {
-  Vector offset = head_numbers(result, "measured_offset/offset", "all");
+  Vector offset = head_numbers(result, measured_offset_field, "all");
   const std::vector<std::string> status = head_words(result, "measured_offset/status", "all");
   for (std::size_t row = 0; row < status.size(); ++row)
-    if (status[row] == "self") offset[static_cast<Index>(row)] = 0;
+    if (status[row] == said::at_itself.word) offset[static_cast<Index>(row)] = 0;
   return offset;
 }
 
@@ -83,16 +82,15 @@ Vector found_offsets(const Result& result) {
 /// between two sequences over the pairs that documents have there on average.
 /// @returns a matrix (rows, offsets) per document; none if the result does not keep documents apart
 std::vector<Matrix> document_profiles(const Result& result, Index rows) {
-  constexpr const char *name = "offset_trace/by_document", *length_name = "offset_trace/length";
-  if (kept_field(result, name) == nullptr || result.find(length_name) == nullptr) return {};
-  const auto& sums = doubles_of(result, name, {"document", "layer", "head", "near_offset"});
-  const auto& lengths = counts_of(result, length_name, {"document"});
-  const auto offsets = whole_coordinates(result.at(name), "near_offset");
+  if (kept_field(result, traces_field) == nullptr || result.find(trace_length_field) == nullptr) return {};
+  const auto& sums = doubles_of(result, traces_field, {"document", "layer", "head", "near_offset"});
+  const auto& lengths = counts_of(result, trace_length_field, {"document"});
+  const auto offsets = whole_coordinates(result.at(traces_field), "near_offset");
   const Index columns = std::ssize(offsets);
   if (std::ssize(sums) != std::ssize(lengths) * rows * columns)
-    throw ShapeError(fmt::format("{}: expected {} documents of {} heads at {} offsets, found {} numbers", name,
+    throw ShapeError(fmt::format("{}: expected {} documents of {} heads at {} offsets, found {} numbers", traces_field,
                                  lengths.size(), rows, columns, sums.size()));
-  const bool cross = attribute_text(result.provenance, "attention") == "cross";
+  const bool cross = attribute_text(result.provenance, "attention") == name_of(AttentionKind::cross);
   const Vector crossing = cross ? mean_pairs(result, offsets) : Vector();
   std::vector<Matrix> profiles;
   for (std::size_t d = 0; d < lengths.size(); ++d) {
@@ -178,9 +176,11 @@ std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const 
 
 /// How many of the first documents both looked at: of the same source, by its digest, cut in the same way.
 Index common_documents(const Result& first, const Result& second) {
-  constexpr const char* name = "offset_trace/length";
-  if (first.find(name) == nullptr || second.find(name) == nullptr || !first.provenance.contains("source")) return 0;
-  const auto &one = counts_of(first, name, {"document"}), &other = counts_of(second, name, {"document"});
+  if (first.find(trace_length_field) == nullptr || second.find(trace_length_field) == nullptr ||
+      !first.provenance.contains("source"))
+    return 0;
+  const auto &one = counts_of(first, trace_length_field, {"document"}),
+             &other = counts_of(second, trace_length_field, {"document"});
   // A text is cut from its beginning, whatever the seed. How many documents a seed gives may change each of them.
   const bool text = attribute_text(first.provenance, "source") == "text";
   if (!text && (!first.provenance.contains("seed") || !second.provenance.contains("seed"))) return 0;
@@ -196,9 +196,8 @@ Index common_documents(const Result& first, const Result& second) {
 
 /// The length of all documents of a result; 0: they differ, or it does not say.
 Index one_length(const Result& result) {
-  constexpr const char* name = "offset_trace/length";
-  if (result.find(name) == nullptr) return 0;
-  const auto& lengths = counts_of(result, name, {"document"});
+  if (result.find(trace_length_field) == nullptr) return 0;
+  const auto& lengths = counts_of(result, trace_length_field, {"document"});
   const bool same = std::ranges::all_of(lengths, [&](std::int64_t length) { return length == lengths.front(); });
   return lengths.empty() || !same ? 0 : lengths.front();
 }
@@ -206,7 +205,7 @@ Index one_length(const Result& result) {
 /// @throws ShapeError that names what the two differ in: layers, heads, reach or axes, kind of attention
 void require_comparable(const Result& first, const Result& second, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < 2; ++i)
-    if ((i == 0 ? first : second).find("measured_offset/offset") == nullptr)
+    if ((i == 0 ? first : second).find(measured_offset_field) == nullptr)
       throw ShapeError(
           fmt::format("{}: expected a result with measured offsets, found none; compare results of "
                       "`headwave run`",
@@ -216,13 +215,13 @@ void require_comparable(const Result& first, const Result& second, const std::ve
       throw ShapeError(
           fmt::format("{} and {} cannot be compared: {} {} against {}", names[0], names[1], what, one, other));
   };
-  const std::string kind = attribute_text(first.provenance, "attention", "self"),
-                    other_kind = attribute_text(second.provenance, "attention", "self");
+  const std::string self = name_of(AttentionKind::self), kind = attribute_text(first.provenance, "attention", self),
+                    other_kind = attribute_text(second.provenance, "attention", self);
   require(kind == other_kind, "attention is", kind, other_kind);
-  for (const auto& [name, axis, what] : {std::tuple("measured_offset/offset", "layer", "layers"),
-                                         {"measured_offset/offset", "head", "heads"},
-                                         {"measured_offset/offset", "pairs", "pairs"},
-                                         {"offset_trace/by_document", "near_offset", "reach, offsets"}})
+  for (const auto& [name, axis, what] : {std::tuple(measured_offset_field, "layer", "layers"),
+                                         {measured_offset_field, "head", "heads"},
+                                         {measured_offset_field, "pairs", "pairs"},
+                                         {traces_field, "near_offset", "reach, offsets"}})
     if (const Field* one = first.find(name), *other = second.find(name); one != nullptr && other != nullptr)
       require(one->axis(axis).values == other->axis(axis).values, what, span_of(one->axis(axis)),
               span_of(other->axis(axis)));
@@ -318,7 +317,7 @@ void add_profiles(Comparison& compared, const Result& first, const Result& secon
     for (std::vector<Matrix>* profiles : {&one, &other})
       if (!profiles->empty()) profiles->resize(static_cast<std::size_t>(compared.compared_documents));
   if (one.empty() || other.empty()) {
-    compared.untested = "a result does not keep offset_trace/by_document";
+    compared.untested = fmt::format("a result does not keep {}", traces_field);
     return;
   }
   const ComparisonOptions& options = compared.options;
@@ -344,20 +343,6 @@ void add_profiles(Comparison& compared, const Result& first, const Result& secon
   }
 }
 
-constexpr const char* account_verdict = "head_account/verdict";
-
-/// The numbers, or the words, that are compared where both results have them; predicted offsets first, by name.
-std::vector<Measure> compared_measures(bool words) {
-  std::vector<Measure> compared;
-  for (const Measure& measure : measures())
-    if (measure.word == words && *measure.compared != '\0') compared.push_back(measure);
-  std::ranges::stable_sort(compared, {}, [](const Measure& measure) {
-    const std::string_view name = measure.compared;
-    return std::pair(!name.starts_with("by_"), name.starts_with("by_") ? name : "");
-  });
-  return compared;
-}
-
 /// Measures with intervals, of which (3) and (4) hold once it is known how many there are.
 struct Ends {
   std::size_t measure;
@@ -368,8 +353,10 @@ struct Ends {
 /// Takes the intervals of heads without a preference in either result: parts of a profile that has no
 /// strength mean nothing, and neither does their change.
 void ignore_no_preference(Ends& ends, const Result& first, const Result& second) {
-  const std::array words{head_words(first, account_verdict, ""), head_words(second, account_verdict, "")};
-  const auto says_nothing = [](const std::string& word) { return word == "no preference" || word == "undefined"; };
+  const std::array words{head_words(first, account_verdict_field, ""), head_words(second, account_verdict_field, "")};
+  const auto says_nothing = [](const std::string& word) {
+    return word == said::no_preference.word || word == said::undefined_profile.word;
+  };
   if (words[0].empty() || words[1].empty()) return;
   for (std::size_t row = 0; row < words[0].size(); ++row)
     if (says_nothing(words[0][row]) && says_nothing(words[1][row]))
@@ -400,7 +387,8 @@ void judge(Comparison& compared, const std::vector<Ends>& intervals) {
 
 void add_measures(Comparison& compared, const Result& first, const Result& second) {
   std::vector<Ends> intervals;
-  for (const Measure& measure : compared_measures(false)) {
+  for (const Measure& measure : measures()) {
+    if (measure.word || *measure.compared == '\0') continue;
     const Field* field = kept_field(first, measure.field);
     if (field == nullptr || kept_field(second, measure.field) == nullptr) continue;
     const std::string about = *measure.part == '\0' ? "" : fmt::format(": {}", measure.part);
@@ -419,7 +407,7 @@ void add_measures(Comparison& compared, const Result& first, const Result& secon
       ends.upper[i] = head_numbers(*result, upper->name, measure.part);
     }
     if (!(ends.coverage > 0 && ends.coverage < 1)) continue;
-    if (std::string_view(measure.field) == "head_account/part") ignore_no_preference(ends, first, second);
+    if (std::string_view(measure.field) == account_part_field) ignore_no_preference(ends, first, second);
     intervals.push_back(std::move(ends));
   }
   judge(compared, intervals);
@@ -428,8 +416,8 @@ void add_measures(Comparison& compared, const Result& first, const Result& secon
 }  // namespace
 
 std::vector<std::string> compared_fields() {
-  std::set<std::string> names{"measured_offset/offset", "offset_trace/by_document", "offset_trace/length",
-                              "offset_trace/count", account_verdict};
+  std::set<std::string> names{measured_offset_field, traces_field, trace_length_field, trace_count_field,
+                              account_verdict_field};
   for (const Measure& measure : measures())
     if (*measure.compared != '\0') names.insert({measure.field, measure.end("lower"), measure.end("upper")});
   return {names.begin(), names.end()};
@@ -439,7 +427,7 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
                       const ComparisonOptions& options) {
   require_comparable(first, second, names);
   Comparison compared;
-  const Field& field = first.at("measured_offset/offset");
+  const Field& field = first.at(measured_offset_field);
   compared.grid.layers = whole_coordinates(field, "layer");
   compared.grid.heads = field.axis("head").size();
   if (compared.grid.rows() < 1) throw ShapeError(fmt::format("{}: expected heads, found none", names[0]));
@@ -451,7 +439,8 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   compared.provenance = provenance_changes(first.provenance, second.provenance);
   add_profiles(compared, first, second);
   add_measures(compared, first, second);
-  for (const Measure& word : compared_measures(true)) {
+  for (const Measure& word : measures()) {
+    if (!word.word || *word.compared == '\0') continue;
     std::vector<std::string> one = head_words(first, word.field, word.part);
     std::vector<std::string> other = head_words(second, word.field, word.part);
     if (!one.empty() && !other.empty()) compared.words.push_back({word.compared, std::move(one), std::move(other)});

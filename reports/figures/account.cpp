@@ -14,9 +14,8 @@ namespace headwave {
 
 namespace {
 
-constexpr const char *part_name = "head_account/part", *strength_name = "head_account/strength",
-                     *profile_name = "head_account/measured_profile", *dealt_name = "head_account/dealt_profile",
-                     *uniform_name = "head_account/uniform_profile";
+constexpr const char *strength_name = "head_account/strength", *profile_name = "head_account/measured_profile",
+                     *dealt_name = "head_account/dealt_profile", *uniform_name = "head_account/uniform_profile";
 constexpr std::size_t terms = 3;
 
 /// The offsets that are shown: those near the query, or all if attention is largest elsewhere; none that a
@@ -42,7 +41,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   const auto& measured = doubles_of(result, profile_name, {"layer", "head", "offset"});
   const auto& uniform = doubles_of(result, uniform_name, {"layer", "head", "offset"});
   const auto& dealt = doubles_of(result, dealt_name, {"term", "layer", "head", "offset"});
-  const auto& part = doubles_of(result, part_name, {"cause", "layer", "head"});
+  const auto& part = doubles_of(result, account_part_field, {"cause", "layer", "head"});
   const auto& strength = doubles_of(result, strength_name, {"layer", "head"});
   if (dealt.size() != terms * measured.size() || part.size() != terms * strength.size())
     throw ShapeError(fmt::format("{}: expected {} terms, found {} numbers", dealt_name, terms, dealt.size()));
@@ -107,17 +106,17 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
 
 /// Why the figure would show a profile and nothing that explains it.
 std::string no_parts(const Result& result, const FigureOptions& /*options*/) {
-  return any_finite(doubles_of(result, part_name, {"cause", "layer", "head"})) ? "" : "the account explains no head";
+  return any_finite(doubles_of(result, account_part_field, {"cause", "layer", "head"}))
+             ? ""
+             : "the account explains no head";
 }
-
-constexpr const char *bits_name = "attention_bits/bits", *bits_part_name = "attention_bits/part";
 
 /// Every head a cell as wide as all of its bits, divided into their parts, and as high as they are many.
 Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
   const std::array inks{ink::rest, categorical(0), categorical(1), categorical(3)};  // sink, position, word, match
-  const FieldHeads heads = field_heads(result.at(bits_name));
-  const auto& bits = doubles_of(result, bits_name, {"layer", "head"});
-  const auto& parts = doubles_of(result, bits_part_name, {"bits_part", "layer", "head"});
+  const FieldHeads heads = field_heads(result.at(bits_field));
+  const auto& bits = doubles_of(result, bits_field, {"layer", "head"});
+  const auto& parts = doubles_of(result, bits_part_field, {"bits_part", "layer", "head"});
   const double most = largest_of(bits);
   const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
   const double width = across * std::clamp(5.6 / across, 0.12, 0.46);
@@ -155,7 +154,7 @@ Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
 
 /// Why the figure would be empty.
 std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
-  const auto& bits = doubles_of(result, bits_name, {"layer", "head"});
+  const auto& bits = doubles_of(result, bits_field, {"layer", "head"});
   return std::ranges::any_of(bits, [](double one) { return one > 0; }) ? "" : "no head differs from uniform attention";
 }
 
@@ -164,7 +163,7 @@ std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
 std::vector<FigureKind> account_figures() {
   return {
       {.name = "account_profile",
-       .fields = {profile_name, dealt_name, uniform_name, part_name, strength_name},
+       .fields = {profile_name, dealt_name, uniform_name, account_part_field, strength_name},
        .caption =
            "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention up: "
            "contents dealt to other places (position), tokens meeting themselves (self), contents together "
@@ -173,7 +172,7 @@ std::vector<FigureKind> account_figures() {
        .silent = no_parts,
        .single_heads = true},
       {.name = "attention_bits",
-       .fields = {bits_name, bits_part_name},
+       .fields = {bits_field, bits_part_field},
        .caption =
            "What all of every head's attention is made of. Width: parts of the bits by which a query's attention "
            "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "

@@ -16,20 +16,14 @@ namespace headwave {
 
 namespace {
 
-constexpr const char *offset_name = "measured_offset/offset", *every_pair = "all";
-
-std::vector<HeadName> every_name(const FieldHeads& heads) {
-  std::vector<HeadName> names;
-  for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
-  return names;
-}
+constexpr const char* every_pair = "all";
 
 /// Every head that any Field is about, in order.
 std::vector<HeadName> known_heads(const Result& result) {
   std::set<HeadName> heads;
   for (const Field& field : result.fields)
     if (has_axis(field, "layer") && has_axis(field, "head"))
-      for (const HeadName& name : every_name(field_heads(field))) heads.insert(name);
+      for (const HeadName& name : heads_of(field_heads(field))) heads.insert(name);
   return {heads.begin(), heads.end()};
 }
 
@@ -80,7 +74,7 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
                                      std::size_t most) {
   const FieldHeads heads = field_heads(result.at(field));
   if (heads.size() == 0) throw ShapeError(fmt::format("{}: holds no head to draw", field));
-  const std::vector<HeadName> names = every_name(heads);
+  const std::vector<HeadName> names = heads_of(heads);
   std::vector<std::size_t> rows;
   for (const std::string& asked : options.heads) {
     rows.push_back(heads.row_of(parse_head_name(asked)));
@@ -91,7 +85,7 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
     rows = table_order(result, names);
     rows.resize(std::min(rows.size(), most));
   }
-  const std::vector<double> offsets = numbers_of_heads(result, offset_name, heads);
+  const std::vector<double> offsets = numbers_of_heads(result, measured_offset_field, every_pair, heads_of(heads));
   std::vector<ChosenHead> chosen;
   for (const std::size_t row : rows) chosen.push_back({names[row], row, offsets[row]});
   return chosen;
@@ -125,22 +119,13 @@ std::vector<std::size_t> descending(const std::vector<double>& numbers) {
   return order;
 }
 
-std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads) {
-  std::vector<double> numbers(heads.size(), std::nan(""));
-  if (result.find(field) == nullptr) return numbers;
-  const std::vector<double> all = head_doubles(result, field, every_pair);
-  const FieldHeads known = field_heads(result.at(field));
-  for (std::size_t row = 0; row < heads.size(); ++row)
-    if (const std::size_t at = known.row_of(heads[row]); at < all.size()) numbers[row] = all[at];
-  return numbers;
-}
-
 bool any_finite(std::span<const double> numbers) {
   return std::ranges::any_of(numbers, [](double number) { return std::isfinite(number); });
 }
 
 std::string no_offsets(const Result& result, const FigureOptions& /*options*/) {
-  const bool none = result.find(offset_name) != nullptr && !any_finite(head_doubles(result, offset_name, every_pair));
+  const bool none = result.find(measured_offset_field) != nullptr &&
+                    !any_finite(head_doubles(result, measured_offset_field, every_pair));
   return none ? "no head has a measured offset" : "";
 }
 

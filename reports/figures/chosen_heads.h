@@ -6,6 +6,7 @@
 
 #include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
+#include "../../core/fields/measures.h"
 #include "figure_kind.h"
 
 namespace headwave {
@@ -40,10 +41,6 @@ std::vector<std::size_t> descending(const std::vector<double>& numbers);
 
 /// The places of heads in the order of the table, the strongest first; as they stand if the result has no such order.
 std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names);
-
-/// One number of a Field for every head, wherever the Field's own grid has the head; NaN elsewhere, and if the result does
-/// not contain the Field.
-std::vector<double> numbers_of_heads(const Result& result, const std::string& field, const FieldHeads& heads);
 
 /// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if
 /// none was searched for.

@@ -52,7 +52,7 @@ Figure draw_cluster_centroids(const Result& result, const FigureOptions& options
   const auto numbers = whole_coordinates(result.at(centroid_name), "cluster");
   const auto clusters = clusters_of(result);
   std::size_t shown = offsets.size();  // under a causal mask up to the last that gets any weight
-  if (attribute_text(result.provenance, "attention") == "causal") {
+  if (attribute_text(result.provenance, "attention") == name_of(AttentionKind::causal)) {
     shown = std::min<std::size_t>(2, offsets.size());
     for (std::size_t i = 0; i < centroids.size(); ++i)
       if (centroids[i] > 0) shown = std::max(shown, i % offsets.size() + 1);

@@ -125,7 +125,7 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
 Figure draw_profiles(const Profiles& profiles, const Result& result, const FigureOptions& options) {
   const FieldHeads& heads = profiles.heads;
   const double reach = shown_offsets(profiles), page = options.style.width;
-  const bool causal = attribute_text(result.provenance, "attention") == "causal";
+  const bool causal = attribute_text(result.provenance, "attention") == name_of(AttentionKind::causal);
   const bool chosen = !options.heads.empty();  // a figure of heads asked for takes the room that they need
   const std::size_t across = chosen ? options.heads.size() : heads.heads.size();
   const auto longest = static_cast<double>(head_name(heads.layers.back(), heads.heads.back()).size());
@@ -167,13 +167,12 @@ std::vector<double> profile_looks(const Result& result, const FieldHeads& heads)
 }
 
 Figure draw_offset_profile(const Result& result, const FigureOptions& options) {
-  constexpr const char* name = "offset_trace/mean_weight";
-  (void)doubles_of(result, name, {"pairs", "layer", "head", "offset"});
-  Profiles profiles{result.at(name), "mean attention weight", "where the head looks"};
+  (void)doubles_of(result, trace_field, {"pairs", "layer", "head", "offset"});
+  Profiles profiles{result.at(trace_field), "mean attention weight", "where the head looks"};
   profiles.skipped = place_of(profiles.field, "pairs", "all") * profiles.heads.size();
-  const auto numbers = [&](const char* one) { return numbers_of_heads(result, one, profiles.heads); };
+  const auto numbers = [&](const char* one) { return numbers_of_heads(result, one, "all", heads_of(profiles.heads)); };
   profiles.marked = profile_looks(result, profiles.heads);
-  const auto measured = numbers("measured_offset/offset"), weight = numbers("measured_offset/weight"),
+  const auto measured = numbers(measured_offset_field), weight = numbers("measured_offset/weight"),
              threshold = numbers("measured_offset/threshold");
   for (std::size_t row = 0; any_finite(threshold) && row < profiles.marked.size(); ++row) {
     const double looks = profiles.marked[row];
@@ -190,7 +189,7 @@ Figure draw_offset_profile(const Result& result, const FigureOptions& options) {
 Figure draw_word_profile(const Result& result, const FigureOptions& options) {
   (void)doubles_of(result, "word_atlas/profile", {"layer", "head", "offset"});
   Profiles profiles{result.at("word_atlas/profile"), "predicted weight", "predicted offset"};
-  profiles.marked = doubles_of(result, "word_atlas/predicted_offset", {"layer", "head"});
+  profiles.marked = doubles_of(result, word_offset_field, {"layer", "head"});
   return draw_profiles(profiles, result, options);
 }
 
@@ -240,7 +239,7 @@ Figure draw_attention_distance(const Result& result, const FigureOptions& option
 std::vector<FigureKind> profile_figures() {
   return {
       {.name = "offset_profile",
-       .fields = {"offset_trace/mean_weight"},
+       .fields = {trace_field},
        .caption =
            "Mean attention weight at each offset t = key position minus query position: over the query-key pairs of "
            "a document, then over documents. Each panel is scaled to its peak, written above it. Dot and number: "
@@ -250,7 +249,7 @@ std::vector<FigureKind> profile_figures() {
        .drawing = draw_offset_profile,
        .single_heads = true},
       {.name = "word_profile",
-       .fields = {"word_atlas/profile", "word_atlas/predicted_offset"},
+       .fields = {"word_atlas/profile", word_offset_field},
        .caption =
            "Mean attention weight that documents of random words predict at each offset t = key position minus query "
            "position, from mean queries and keys, and what equal words add. Each panel is scaled to its peak, "

@@ -17,6 +17,7 @@
 
 #include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
+#include "../../core/fields/measures.h"
 #include "../../data/files/packed_text.h"
 #include "../drawing/visible_text.h"
 #include "../tables/head_findings.h"
@@ -159,29 +160,29 @@ namespace {
 
 constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced, or has no room
 
-/// Arrays of one group that the page's views draw.
-struct KeptArrays {
-  const char* group;
-  std::vector<const char*> names;
-  Index farthest = 0;  ///< largest |offset| that is kept if the array is too large; 0: all
-};
-
-/// The most important first.
-const std::vector<KeptArrays>& kept_arrays() {
-  static const std::vector<KeptArrays> kept{
-      {"head_account", {"measured_profile", "dealt_profile"}},
-      {"comparison", {"first_profile", "second_profile"}},
-      {"offset_trace", {"mean_weight"}, 128},
-      {"offset_trace", {"null_weight"}},
-      {"score_sources", {"position_query", "position_key", "content_query", "content_key"}},
-      {"word_atlas", {"profile"}},
-      {"position_atlas", {"kernel"}},
-      {"rotary_wave", {"kernel"}},
-      {"attention_map", {"weight", "largest"}},
-      {"strongest_pairs", {"weight", "document", "query", "key", "query_token", "key_token"}},
-  };
-  return kept;
-}
+/// Arrays that the page's views draw, the most important first.
+constexpr const char* kept_arrays[]{"head_account/measured_profile",
+                                    "head_account/dealt_profile",
+                                    "comparison/first_profile",
+                                    "comparison/second_profile",
+                                    trace_field,
+                                    "offset_trace/null_weight",
+                                    "score_sources/position_query",
+                                    "score_sources/position_key",
+                                    "score_sources/content_query",
+                                    "score_sources/content_key",
+                                    "word_atlas/profile",
+                                    "position_atlas/kernel",
+                                    "rotary_wave/kernel",
+                                    "attention_map/weight",
+                                    "attention_map/largest",
+                                    "strongest_pairs/weight",
+                                    "strongest_pairs/document",
+                                    "strongest_pairs/query",
+                                    "strongest_pairs/key",
+                                    "strongest_pairs/query_token",
+                                    "strongest_pairs/key_token"};
+constexpr Index farthest_kept = 128;  // tokens, of trace_field if it is too large
 
 bool is_text(const Field& field) {
   return std::holds_alternative<std::vector<std::string>>(field.values);
@@ -220,7 +221,7 @@ std::vector<double> head_ranks(const Result& result, const std::vector<std::stri
 }
 
 /// The places of an axis that the page keeps.
-Places kept_places(const Result& result, const Field& field, std::size_t axis, const KeptArrays& kept) {
+Places kept_places(const Result& result, const Field& field, std::size_t axis) {
   const Axis& along = field.axes[axis];
   const auto size = static_cast<std::size_t>(along.size());
   std::vector<double> score(size, 0.0);
@@ -229,11 +230,11 @@ Places kept_places(const Result& result, const Field& field, std::size_t axis, c
     return largest_places(head_ranks(result, labels_of(field, along.name)),
                           most_of_one / std::max<std::size_t>(1, of_one));
   }
-  if (kept.farthest == 0 || along.name != "offset" || bytes_of(field) <= most_of_one)
+  if (field.name != trace_field || along.name != "offset" || bytes_of(field) <= most_of_one)
     return largest_places(score, size);
   const std::vector<double> values = coordinates(field, along.name);
   for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
-  return largest_places(score, static_cast<std::size_t>(2 * kept.farthest + 1));
+  return largest_places(score, static_cast<std::size_t>(2 * farthest_kept + 1));
 }
 
 std::string exact_bytes(const std::vector<double>& values) {
@@ -261,28 +262,26 @@ std::pair<std::string, ordered_json> packed_array(const Field& field) {
 PageArrays page_arrays(const Result& result, std::size_t most) {
   PageArrays page{ordered_json::object(), {}, {}};
   std::size_t used = 0;
-  const auto keep = [&](const std::string& name, const KeptArrays& kept) {
+  for (const char* name : kept_arrays) {
     const Field* field = result.find(name);
-    if (field == nullptr || field->axes.empty() || field->size() == 0) return;
+    if (field == nullptr || field->axes.empty() || field->size() == 0) continue;
     field->check_shape();
     Field part = *field;
     for (std::size_t a = 0; a < part.axes.size(); ++a)
-      if (const Places places = kept_places(result, part, a, kept); std::ssize(places) < part.axes[a].size())
+      if (const Places places = kept_places(result, part, a); std::ssize(places) < part.axes[a].size())
         part = taken(part, a, places);
     std::pair<std::string, ordered_json> packed;
     if (part.size() > 0 && bytes_of(part) <= most_of_one) packed = packed_array(part);
     if (packed.first.empty() || used + packed.first.size() > most) {
-      page.left_out.push_back(name);
-      return;
+      page.left_out.emplace_back(name);
+      continue;
     }
     used += packed.first.size();
     packed.second["whole"] = part.size() == field->size();
     packed.second["block"] = page.blocks.size();
     page.said[name] = std::move(packed.second);
     page.blocks.push_back(std::move(packed.first));
-  };
-  for (const KeptArrays& kept : kept_arrays())
-    for (const char* name : kept.names) keep(fmt::format("{}/{}", kept.group, name), kept);
+  }
   return page;
 }
 

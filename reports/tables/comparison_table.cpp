@@ -30,6 +30,13 @@ std::string number_text(double value, bool tokens, int more = 0) {
   return value == 0 ? "0" : fmt::format("{:+.{}f}", value, value == std::round(value) ? 0 : 1 + more);
 }
 
+/// "by position"
+std::string in_words(const std::string& measure) {
+  std::string words = visible_text(measure);
+  replace_all(words, "_", " ");
+  return words;
+}
+
 std::string change_text(const std::string& first, const std::string& second, bool changed) {
   return (first == second && !changed ? first : first + " -> " + second) + (changed ? " *" : "");
 }
@@ -91,9 +98,7 @@ class Compared {
   void add_all() {
     for (const std::string& name : measures_) {
       if (name == "profile") add("changed most at", [&](std::size_t row) { return number_text(at_[row], true); });
-      std::string header = visible_text(name);
-      replace_all(header, "_", " ");
-      add_measure(name, header, true);
+      add_measure(name, in_words(name), true);
     }
     if (result_.find("comparison/first_word") == nullptr) return;
     const auto& one = strings_of(result_, "comparison/first_word", {"word", "layer", "head"});
@@ -104,20 +109,18 @@ class Compared {
         return change_text(visible_text(one[place(w, row)]), visible_text(other[place(w, row)]), false);
       });
   }
-  /// "profile at -1, weight, part by position, self": what changed beyond its interval.
+  /// "profile at -1, weight, by position, by self": what changed beyond its interval.
   [[nodiscard]] std::string changed(std::size_t row) const {
-    std::string numbers, parts;
+    std::vector<std::string> names;
     for (std::size_t m = 0; m < measures_.size(); ++m) {
       if (!beyond(m, row)) continue;
-      std::string name = visible_text(measures_[m]);
-      if (name == "profile") name = fmt::format("profile at {}", number_text(at_[row], true));
-      if (name.starts_with("weight_at_")) name = "weight";
-      if (name.ends_with("_part"))
-        parts += (parts.empty() ? "part by " : ", ") + name.substr(0, name.find('_'));
-      else if (numbers.find(name) == std::string::npos)
-        numbers += (numbers.empty() ? "" : ", ") + name;
+      const std::string& name = measures_[m];
+      names.push_back(name == "profile"                ? fmt::format("profile at {}", number_text(at_[row], true))
+                      : name.starts_with("weight_at_") ? "weight"
+                                                       : in_words(name));
+      if (std::ranges::count(names, names.back()) > 1) names.pop_back();
     }
-    return numbers + (numbers.empty() || parts.empty() ? "" : ", ") + parts;
+    return fmt::format("{}", fmt::join(names, ", "));
   }
   [[nodiscard]] std::vector<TableColumn> columns() { return std::move(columns_); }
 

@@ -123,21 +123,17 @@ DataTable head_rows(const Result& result) {
   std::vector<std::vector<Cell>> rows = values.rows();
   const auto add = [&](const std::string& name, const Field& field, const std::string& entry) {
     names.push_back(name);
-    const std::vector<double> numbers = head_doubles(result, field.name, entry);
-    const FieldHeads known = field_heads(field);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::size_t row = known.row_of(found.heads[i]);
-      rows[i].emplace_back(row < numbers.size() ? numbers[row] : not_defined);
-    }
+    const std::vector<double> numbers = numbers_of_heads(result, field.name, entry, found.heads);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(numbers[i]);
   };
   for (const Field& field : result.fields) {
     const std::string begin = field.quantity() == "estimate" ? field.group() + "/" : field.name + "_";
     const Field *lower = result.find(begin + "lower"), *upper = result.find(begin + "upper");
     if (lower == nullptr || upper == nullptr) continue;
     for (const std::string& entry : beside_heads(field)) {
-      const std::string name = entry.empty()                       ? field.name
-                               : field.name == "head_account/part" ? "by_" + entry
-                                                                   : field.name + "." + entry;
+      const std::string name = entry.empty()                      ? field.name
+                               : field.name == account_part_field ? "by_" + entry
+                                                                  : field.name + "." + entry;
       if (std::ranges::find(names, name) == names.end()) add(name, field, entry);
       add(name + "_low", *lower, entry);
       add(name + "_high", *upper, entry);

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "../../core/fields/field_reader.h"
-#include "../../core/fields/measures.h"
 
 namespace headwave {
 
@@ -14,12 +13,11 @@ namespace {
 constexpr const char *cluster_field = "head_cluster/share", *planted_kind_field = "planted/kind",
                      *planted_offset_field = "planted/offset";
 
-/// Writes what a Field has for heads, which may be of other layers than were measured, into their cells.
-template <class Value>
-void fill(std::vector<Cell>& cells, const HeadValues& values, const Field& field, const std::vector<Value>& found) {
-  const FieldHeads known = field_heads(field);
-  for (std::size_t head = 0; head < cells.size(); ++head)
-    if (const std::size_t row = known.row_of(values.heads[head]); row < found.size()) cells[head] = found[row];
+std::vector<Cell> cells_of(const HeadValues& values, const Result& result, std::string_view field,
+                           const char* part = "", bool words = false) {
+  const auto cells = [](const auto& found) { return std::vector<Cell>(found.begin(), found.end()); };
+  return words ? cells(words_of_heads(result, field, part, values.heads))
+               : cells(numbers_of_heads(result, field, part, values.heads));
 }
 
 /// @returns nullptr if the Field is missing, or lacks the part
@@ -34,10 +32,8 @@ const Field* field_of(const Result& result, const Measure& measure) {
 void add_kind_scores(HeadValues& values, const Result& result) {
   for (const KindScore& one : kind_scores())
     for (const auto& [column, name] : {std::pair("kind_score", one.score), {"kind_chance", one.baseline}}) {
-      const Field* field = result.find(name);
-      if (field == nullptr) continue;
-      std::vector<Cell> scores(values.heads.size(), not_defined);
-      fill(scores, values, *field, head_doubles(result, name, ""));
+      if (result.find(name) == nullptr) continue;
+      const std::vector<Cell> scores = cells_of(values, result, name);
       for (std::size_t head = 0; head < scores.size(); ++head)
         if (values.word(head, "kind") == one.kind) values.cells[column][head] = scores[head];
     }
@@ -58,18 +54,14 @@ void add_clusters(HeadValues& values, const Result& result) {
 }
 
 void add_planted(HeadValues& values, const Result& result) {
-  const std::size_t heads = values.heads.size();
-  std::vector<Cell>&kinds = values.cells["planted_kind"], &offsets = values.cells["planted_offset"],
-  &found = values.cells["planted_found"];
-  kinds = found = std::vector<Cell>(heads, "");
-  offsets = std::vector<Cell>(heads, not_defined);
-  fill(kinds, values, result.at(planted_kind_field), strings_of(result, planted_kind_field, {"layer", "head"}));
-  fill(offsets, values, result.at(planted_offset_field), doubles_of(result, planted_offset_field, {"layer", "head"}));
-  for (std::size_t head = 0; head < heads; ++head) {
+  values.cells["planted_kind"] = cells_of(values, result, planted_kind_field, "", true);
+  values.cells["planted_offset"] = cells_of(values, result, planted_offset_field);
+  std::vector<Cell>& found = values.cells["planted_found"] = std::vector<Cell>(values.heads.size(), "");
+  for (std::size_t head = 0; head < values.heads.size(); ++head) {
     if (values.word(head, "planted_kind").empty()) continue;
     const double planted = values.number(head, "planted_offset"), offset = values.number(head, "offset");
     const bool is_found = std::isnan(planted)  ? std::isnan(offset)
-                          : std::isnan(offset) ? planted == 0 && values.word(head, "status") == "self"
+                          : std::isnan(offset) ? planted == 0 && values.says(head, said::at_itself)
                                                : std::abs(planted - offset) <= 0.5;
     found[head] = is_found ? "true" : "false";
   }
@@ -101,31 +93,23 @@ bool HeadValues::any(std::string_view measure) const {
 HeadValues head_values(const Result& result) {
   HeadValues values;
   const Field* first = nullptr;
-  for (const char* name : {"measured_offset/offset", "word_atlas/predicted_offset", "position_atlas/predicted_offset"})
+  for (const char* name : {measured_offset_field, word_offset_field, weights_offset_field})
     if (first == nullptr) first = result.find(name);
   if (first == nullptr) return values;
-  const FieldHeads heads = field_heads(*first);
-  for (std::size_t row = 0; row < heads.size(); ++row) {
-    values.heads.push_back(heads[row]);
-    values.cells["head"].emplace_back(head_name(heads[row].layer, heads[row].head));
-    values.cells["layer"].emplace_back(heads[row].layer);
-    values.cells["index"].emplace_back(heads[row].head);
+  values.heads = heads_of(field_heads(*first));
+  for (const HeadName& one : values.heads) {
+    values.cells["head"].emplace_back(head_name(one.layer, one.head));
+    values.cells["layer"].emplace_back(one.layer);
+    values.cells["index"].emplace_back(one.head);
   }
   for (const Measure& measure : measures()) {
     const Field* field = field_of(result, measure);
     std::vector<Cell>& cells = values.cells[*measure.name == '\0' ? measure.field : measure.name];
     if (cells.empty() || field != nullptr)
       cells.assign(values.heads.size(), measure.word ? Cell("") : Cell(not_defined));
-    if (field != nullptr && measure.word)
-      fill(cells, values, *field, head_meanings(result, measure.field, measure.part));
-    else if (field != nullptr)
-      fill(cells, values, *field, head_doubles(result, measure.field, measure.part));
+    if (field != nullptr) cells = cells_of(values, result, measure.field, measure.part, measure.word);
   }
-  for (const Field* field : asked_columns(result)) {
-    std::vector<Cell>& cells = values.cells[field->name];
-    cells.assign(values.heads.size(), not_defined);
-    fill(cells, values, *field, doubles_of(result, field->name, {"layer", "head"}));
-  }
+  for (const Field* field : asked_columns(result)) values.cells[field->name] = cells_of(values, result, field->name);
   add_kind_scores(values, result);
   if (result.find(cluster_field) != nullptr) add_clusters(values, result);
   if (result.find(planted_kind_field) != nullptr) add_planted(values, result);

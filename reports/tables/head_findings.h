@@ -7,6 +7,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
+#include "../../core/fields/measures.h"
 #include "../drawing/data_table.h"
 
 namespace headwave {
@@ -21,6 +22,7 @@ struct HeadValues {
   [[nodiscard]] double number(std::size_t head, std::string_view measure) const;
   /// Empty: not in the result.
   [[nodiscard]] std::string word(std::size_t head, std::string_view measure) const;
+  [[nodiscard]] bool says(std::size_t head, const Said& said) const { return word(head, said.measure) == said.word; }
   /// Whether some head has the measure.
   [[nodiscard]] bool any(std::string_view measure) const;
 };

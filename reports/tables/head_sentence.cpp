@@ -12,15 +12,15 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
+#include "../../core/fields/measures.h"
 #include "../drawing/visible_text.h"
 
 namespace headwave {
 
 namespace {
 
-const std::string bits_field = "attention_bits/bits", sink_mass_field = "attention_bits/sink_mass",
-                  place_gain_field = "matched_content/gain", verdict_field = "head_account/verdict",
-                  account_part_field = "head_account/part", account_offset_field = "head_account/measured_offset";
+constexpr const char *sink_mass_field = "attention_bits/sink_mass", *place_gain_field = "matched_content/gain",
+                     *account_offset_field = "head_account/measured_offset";
 constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
 constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
 constexpr Index longest_looks = 41;                     // letters of a cell
@@ -280,8 +280,8 @@ class Sentences {
 /// Of a result without bits, as of --only head_account: where the profile over offsets is largest, and the part of it that
 /// positions give.
 std::vector<HeadSentence> account_sentences(const Result& result) {
-  const FieldHeads heads = field_heads(result.at(verdict_field));
-  const auto verdicts = meanings_of(result, verdict_field, {"layer", "head"});
+  const FieldHeads heads = field_heads(result.at(account_verdict_field));
+  const auto verdicts = meanings_of(result, account_verdict_field, {"layer", "head"});
   const auto& part = doubles_of(result, account_part_field, {"cause", "layer", "head"});
   const auto& offset = doubles_of(result, account_offset_field, {"layer", "head"});
   if (part.size() != 3 * heads.size())
@@ -291,11 +291,12 @@ std::vector<HeadSentence> account_sentences(const Result& result) {
   for (std::size_t i = 0; i < heads.size(); ++i) {
     HeadSentence& one = sentences.emplace_back(HeadSentence{.name = heads[i]});
     one.looks = "no preferred offset";
-    if (verdicts[i] != "no preference") {
+    if (verdicts[i] != said::no_preference.word) {
       one.offset = offset[i];
       one.looks = std::isfinite(offset[i]) ? tokens_away(offset[i]) : "at the search's end";
-      one.why = std::isfinite(part[i]) && verdicts[i] != "undefined" ? fmt::format("position {:.0f} %", 100 * part[i])
-                                                                     : "too few documents";
+      one.why = std::isfinite(part[i]) && verdicts[i] != said::undefined_profile.word
+                    ? fmt::format("position {:.0f} %", 100 * part[i])
+                    : "too few documents";
     }
     one.text = visible_text(fmt::format("{} looks {}{}", head_name(one.name.layer, one.name.head),
                                         one.looks.starts_with("no ") ? "at " + one.looks : one.looks,
@@ -317,12 +318,12 @@ std::string signed_tokens(double offset) {
 
 std::vector<HeadSentence> head_sentences(const Result& result) {
   const auto has = [&](const std::string& name) { return result.find(name) != nullptr; };
-  if (has(bits_field) && has("attention_bits/part") && has(sink_mass_field)) {
+  if (has(bits_field) && has(bits_part_field) && has(sink_mass_field)) {
     require_fitting(result, head_sentence_fields());
     std::vector<HeadSentence> heads = Sentences(result).all();
     if (is_composed(heads)) return heads;
   }
-  if (!has(verdict_field) || !has(account_part_field) || !has(account_offset_field)) return {};
+  if (!has(account_verdict_field) || !has(account_part_field) || !has(account_offset_field)) return {};
   require_fitting(result, head_sentence_fields());
   return account_sentences(result);
 }
@@ -389,7 +390,7 @@ std::optional<Field> largest_part_field(const Result& result) {
 
 const std::vector<std::string>& head_sentence_fields() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{verdict_field, account_part_field, account_offset_field};
+    std::vector<std::string> all{account_verdict_field, account_part_field, account_offset_field};
     for (const auto& [group, quantities] : std::initializer_list<std::pair<const char*, std::vector<const char*>>>{
              {"attention_bits",
               {"bits", "part", "gain", "gain_lower", "follow", "follow_lower", "follow_upper", "kept", "sink_mass",

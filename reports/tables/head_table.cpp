@@ -12,7 +12,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
-#include "../../core/fields/measures.h"
 #include "../drawing/visible_text.h"
 #include "comparison_table.h"
 #include "head_findings.h"
@@ -32,6 +31,7 @@ struct Row {
 
   [[nodiscard]] double number(const char* measure) const { return values.number(head, measure); }
   [[nodiscard]] std::string word(const char* measure) const { return values.word(head, measure); }
+  [[nodiscard]] bool says(const Said& one) const { return values.says(head, one); }
 };
 
 /// A number with so many digits after the point.
@@ -52,16 +52,17 @@ std::string times(double weight, double chance) {
 /// "undefined (edge)" if a wider search or a closer look may find an offset.
 /// @param parts  of a token: a delay
 std::string predicted(double offset, const std::string& status, bool parts = false) {
-  if (std::isnan(offset)) return status == "edge" || status == "weak" ? "undefined (" + status + ")" : "undefined";
+  if (std::isnan(offset))
+    return status == said::predicted_at_end.word || status == said::predicted_weak.word ? "undefined (" + status + ")"
+                                                                                        : "undefined";
   if (!parts) return signed_tokens(offset);
   return std::abs(offset) < 0.005 ? "0.00" : fmt::format("{:+.2f}", offset);
 }
 
 /// Where a head looks without an account: "3 back".
 std::string measured_looks(const Row& head) {
-  const std::string status = head.word("status");
-  if (status == "self") return "at itself";
-  if (status == "edge") return "at the search's end";
+  if (head.says(said::at_itself)) return "at itself";
+  if (head.says(said::at_search_end)) return "at the search's end";
   const double offset = head.number("offset");
   return std::isnan(offset) ? "no preferred offset" : tokens_away(offset);
 }
@@ -74,9 +75,9 @@ std::string measured_offset(const Row& head) {
 
 /// "previous 0.98, chance 0.01"
 std::string kind_cell(const Row& head) {
+  if (head.says(said::no_kind)) return {};
+  if (head.says(said::undefined_kind)) return "too few documents";
   std::string text = head.word("kind");
-  if (text == "other") return {};
-  if (text == "undefined") return "too few documents";
   if (const double score = head.number("kind_score"); !std::isnan(score)) text += fmt::format(" {:.2f}", score);
   if (const double chance = head.number("kind_chance"); !std::isnan(chance))
     text += fmt::format(", chance {:.2f}", chance);
@@ -90,7 +91,7 @@ std::string far_cell(const Row& head) {
 }
 
 bool from_words(const Row& head) {
-  return head.result.find("word_atlas/predicted_offset") != nullptr;
+  return head.result.find(word_offset_field) != nullptr;
 }
 bool is_exact(const Row& head) {
   return head.values.heads[head.head].layer == 0;
@@ -124,7 +125,7 @@ const Column found_columns[]{
     {"kind", left, kind_cell},
     {"beyond reach", left, far_cell},
     {"predicted", right, [](H head) { return predicted(head.number("offset_by_position"), ""); }, "agrees"},
-    {"", left, [](H head) { return head.word("agrees") == "undefined" ? "" : head.word("agrees"); }},
+    {"", left, [](H head) { return head.says(said::undefined_agreement) ? "" : head.word("agrees"); }},
     {"by weights", right, by_weights, "predicted_offset"},
     {"by phases", right,
      [](H head) {
@@ -150,9 +151,8 @@ const Column found_columns[]{
 const Column predicted_columns[]{
     {"predicted", right, [](H head) { return predicted(head.number("offset_by_words"), head.word("status_by_words")); },
      "status_by_words"},
-    {"weight", right, [](H head) { return fixed(head.number("word_atlas/predicted_weight"), 4); }},
-    {"x chance", right,
-     [](H head) { return times(head.number("word_atlas/predicted_weight"), head.number("word_atlas/chance")); }},
+    {"weight", right, [](H head) { return fixed(head.number(word_weight_field), 4); }},
+    {"x chance", right, [](H head) { return times(head.number(word_weight_field), head.number(word_chance_field)); }},
     {"by weights", right, [](H head) { return is_exact(head) ? by_weights(head) : ""; }, "q_value"},
     {"proxy", right, [](H head) { return is_exact(head) ? "" : by_weights(head); }, "q_value"},
     {"weight", right, [](H head) { return from_words(head) ? "" : fixed(head.number("predicted_weight"), 4); }},
@@ -165,18 +165,16 @@ const Column predicted_columns[]{
     {"q of R2", right, [](H head) { return from_words(head) ? "" : fixed(head.number("q_value"), 3); }}};
 
 bool is_measured(const Result& result) {
-  return result.find("measured_offset/offset") != nullptr;
+  return result.find(measured_offset_field) != nullptr;
 }
 
 /// Heads, the strongest first: by bits beyond uniform attention; without these by the strength of the profile, else by how
 /// far the weight is above chance. Of an atlas by what is predicted.
 std::vector<std::size_t> strongest_rows(const Result& result, const HeadValues& values) {
-  const char* const by =
-      !is_measured(result)
-          ? (values.any("word_atlas/predicted_weight") ? "word_atlas/predicted_weight" : "predicted_weight")
-      : values.any("bits")     ? "bits"
-      : values.any("strength") ? "strength"
-                               : nullptr;
+  const char* const by = !is_measured(result) ? (values.any(word_weight_field) ? word_weight_field : "predicted_weight")
+                         : values.any("bits") ? "bits"
+                         : values.any("strength") ? "strength"
+                                                  : nullptr;
   std::vector<std::size_t> rows(values.heads.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   std::ranges::stable_sort(rows, std::greater(), [&](std::size_t head) {
@@ -257,7 +255,7 @@ std::string offsets_sentence(const HeadValues& values) {
   std::size_t offsets = 0, selves = 0;
   for (std::size_t head = 0; head < values.heads.size(); ++head) {
     offsets += std::isnan(values.number(head, "offset")) ? 0 : 1;
-    selves += values.word(head, "status") == "self" ? 1 : 0;
+    selves += values.says(head, said::at_itself) ? 1 : 0;
   }
   return fmt::format("{} of {} look at a preferred offset{}", offsets, counted(std::ssize(values.heads), "head"),
                      selves > 0 ? fmt::format(", {} at themselves", selves) : "");
@@ -306,15 +304,15 @@ std::vector<std::string> head_table_fields() {
 }
 
 std::optional<Field> looks_field(const Result& result) {
-  const Field* measured = result.find("measured_offset/offset");
+  const Field* measured = result.find(measured_offset_field);
   if (measured == nullptr) return std::nullopt;
   const HeadValues values = head_values(result);
   const std::vector<HeadSentence> sentences = sentences_of(result, values);
   std::vector<double> offsets;
   for (std::size_t head = 0; head < values.heads.size(); ++head)
-    offsets.push_back(!sentences.empty()                      ? sentences[head].offset
-                      : values.word(head, "status") == "self" ? 0.0
-                                                              : values.number(head, "offset"));
+    offsets.push_back(!sentences.empty()                   ? sentences[head].offset
+                      : values.says(head, said::at_itself) ? 0.0
+                                                           : values.number(head, "offset"));
   Field field =
       make_field("looks/offset", {measured->axis("layer"), measured->axis("head")}, "token",
                  sentences.empty() ? "where a head looks, as in the table: at its measured offset, or at itself"
@@ -365,7 +363,7 @@ namespace {
 
 /// How far offsets were searched, where a head looks at the end of that, or repeated tokens lie beyond.
 std::string search_note(const Result& result, const std::vector<TableColumn>& columns) {
-  const Field* measured = result.find("measured_offset/offset");
+  const Field* measured = result.find(measured_offset_field);
   if (measured == nullptr) return {};
   const double reach = attribute_number(measured->attributes, "reach");
   if (const double period = attribute_number(result.provenance, "period");
@@ -412,7 +410,7 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
   add(search_note(result, columns));
-  if (const Field* predicted = result.find("position_atlas/predicted_offset");
+  if (const Field* predicted = result.find(weights_offset_field);
       predicted != nullptr && attribute_text(predicted->attributes, "undefined") == "no position table")
     add("by weights: undefined, the model has no position table");
   if (const std::string why = attribute_text(result.provenance, "undefined_account");

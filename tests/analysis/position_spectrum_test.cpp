@@ -205,19 +205,12 @@ TEST_CASE("position spectra describe themselves") {
   options.spectrum.detrend = true;
   const std::vector<Field> fields = describe(position_spectrum(columns_of_waves(32, {3, 7}), words, options));
   CHECK(fields.front().name == "position_spectrum/mean");
-  std::set<std::string> names;
   for (const Field& one : fields) {
     CHECK(one.group() == "position_spectrum");
-    CHECK_FALSE(one.unit.empty());
-    CHECK_FALSE(one.long_name.empty());
     CHECK(std::get<std::string>(one.attributes.at("window")) == "rectangular");
     CHECK(std::get<std::string>(one.attributes.at("detrend")) == "linear");
     CHECK(std::get<std::int64_t>(one.attributes.at("T")) == 32);
-    names.insert(one.quantity());
   }
-  CHECK(names == std::set<std::string>{"mean", "lower_quartile", "upper_quartile", "cumulative_energy", "word_mean",
-                                       "word_lower_quartile", "word_upper_quartile", "peak_frequency",
-                                       "peak_prominence", "amplitude"});
   const Axis& frequency = field_of(fields, "position_spectrum/mean").axis("frequency");
   CHECK(frequency.unit == "cycles/T");
   CHECK(std::get<std::vector<std::int64_t>>(frequency.values).back() == 16);
@@ -232,7 +225,7 @@ TEST_CASE("position spectra describe themselves") {
 TEST_CASE("no positions, no spectrum, and the reason") {
   for (const Matrix& positions : {Matrix(0, 0), Matrix(0, 768), Matrix(Matrix::Ones(1, 4))}) {
     const PositionSpectrum none = position_spectrum(positions);
-    CHECK_FALSE(none.undefined.empty());
+    CHECK_THAT(none.undefined, ContainsSubstring("position"));
     const std::vector<Field> fields = describe(none);
     REQUIRE(fields.size() == 1);
     CHECK(fields[0].name == "position_spectrum/mean");

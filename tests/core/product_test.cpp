@@ -356,7 +356,3 @@ TEST_CASE("a complex matrix times a real one is the product of its parts") {
   const Matrix b = random_matrix(4, 5, 3);
   CHECK((product_with_real(a, b) - a * b.cast<std::complex<double>>()).cwiseAbs().maxCoeff() < 1e-14);
 }
-
-TEST_CASE("the instructions that are used have a name") {
-  CHECK_FALSE(std::string(instruction_set()).empty());
-}

@@ -123,11 +123,11 @@ TEST_CASE("parts of a profile without strength have not changed, whatever they a
     return result;
   };
   const Comparison compared = comparison(accounted(0, {0, 1, 1, 1, 2, 0}), accounted(0.9, {0, 1, 2, 0, 2, 1}));
-  const MeasureChange& part = measure(compared, "position_part");
+  const MeasureChange& part = measure(compared, "by_position");
   using enum ChangeVerdict;
   CHECK(part.verdict == std::vector<ChangeVerdict>{beyond, no_interval, no_interval, beyond, no_interval, beyond});
   CHECK(part.second[1] == 0.9);
-  CHECK(measure(compared, "self_part").verdict == part.verdict);
+  CHECK(measure(compared, "by_self").verdict == part.verdict);
 }
 
 TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is called") {

@@ -19,7 +19,6 @@ TEST_CASE("an atlas is refused of a model that is none, of more positions than t
   CHECK_THROWS_AS(model_atlas(repository_file("tests/golden/hdf5_sample.h5"), options), Error);
   for (const Index length : {1, 41}) {
     options.atlas.length = length;
-    CHECK_THROWS_AS(model_atlas(bert, options), ShapeError);
     CHECK_THROWS_WITH(model_atlas(bert, options), ContainsSubstring("the model has 40; give length=2 to 40"));
   }
   options.atlas.length = 40;

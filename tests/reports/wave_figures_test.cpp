@@ -113,7 +113,7 @@ TEST_CASE("redefined: the courses of the heads asked for, with column, gain, fre
   CHECK_THROWS_AS(kind_of_figure("redefined").draw(result, asking_for({"9"})), FormatError);
   field_of(result, "redefined/key").axes[3] = counting_axis("position", "token", "", 0, 10);
   values_of(result, "redefined/key").resize(32 * 4 * 11);
-  CHECK_THROWS_AS(kind_of_figure("redefined").draw(result, {}), ShapeError);
+  CHECK_THROWS_WITH(kind_of_figure("redefined").draw(result, {}), ContainsSubstring("redefined/key"));
 }
 
 TEST_CASE("cross covariance: weighted sum over T and the columns of the largest gains, the maximum at the offset") {
@@ -139,7 +139,8 @@ TEST_CASE("cross covariance: weighted sum over T and the columns of the largest 
   CHECK(undivided.find("÷ T") == std::string::npos);
   field_of(result, "cross_covariance/correlation").axes[3] = offset_axis("offset", -1, 1);
   values_of(result, "cross_covariance/correlation").resize(32 * 6 * 3);
-  CHECK_THROWS_AS(kind_of_figure("cross_covariance").draw(result, {}), ShapeError);
+  CHECK_THROWS_WITH(kind_of_figure("cross_covariance").draw(result, {}),
+                    ContainsSubstring("cross_covariance/correlation"));
 }
 
 TEST_CASE("cross covariance: lags beyond 30 do not count, a single lag is drawn") {

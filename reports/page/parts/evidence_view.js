@@ -32,7 +32,7 @@ export function evidenceRows(page, place) {
       `strength of positions alone ${change(dealt, shuffled)}${p === null ? "" : tested}`);
   }
   const moved = value("moved");
-  const [low, high] = ["lower", "upper"].map((end) => value(`account_evidence/moved_${end}:`));
+  const [low, high] = ["account_evidence/moved_lower:", "account_evidence/moved_upper:"].map(value);
   if (moved !== null && low !== null && high !== null) {
     const how = provenance.get("position_term") === "rotary" ? "turned" : "moved";
     const told = high - low <= 0.5;
@@ -40,14 +40,14 @@ export function evidenceRows(page, place) {
     add(`Its keys were ${how} by four tokens`, null, told ? Math.min(1, Math.max(0, moved)) : 0,
       `${share} of its offset profile followed (interval ${percentText(low)} to ${percentText(high)})`);
   }
-  const [weight, without, placebo] = ["weight", "weight_without", "weight_placebo"]
-    .map((name) => value(`account_evidence/${name}:`));
+  const [weight, without, placebo] = ["account_evidence/weight:",
+    "account_evidence/weight_without:", "account_evidence/weight_placebo:"].map(value);
   if (weight !== null && without !== null) {
     const source = measures.word("account_evidence/removed_source:", place) || "its strongest source";
     add(`The source \u201c${source}\u201d was removed from its keys`, weight, without,
       `largest weight ${change(weight, without)}; random directions: ${numberText(placebo)}`);
   }
-  const [left, random] = ["without", "placebo"].map((name) => value(`matched_content/${name}:`));
+  const [left, random] = ["matched_content/without:", "matched_content/placebo:"].map(value);
   if (left !== null && random !== null)
     add("The first direction in which contents match was removed from its keys", 1, left,
       `strongest keys keep ${percentText(left)} of their weight; a random direction: ${percentText(random)}`);

@@ -85,8 +85,8 @@ export class HeadSection {
     const why = this.page.result.sentences[place];
     if (why) return `${why}.`;
     const { measures } = this.page;
-    const changed = measures.word("comparison/changed:", place);
-    if (changed) return `${name} ${changed === "yes" ? "changed" : "did not change"} beyond an interval.`;
+    const changed = measures.value("changed", place);
+    if (changed !== null) return `${name} ${changed ? "changed" : "did not change"} beyond an interval.`;
     const [offset, weight] = ["offset", "weight"].map((one) => measures.value(one, place));
     const where = offset === 0 ? "itself" : `offset ${offsetText(offset)}`;
     if (offset !== null) return `${name} looks at ${where}, with a mean weight of ${numberText(weight)}.`;
