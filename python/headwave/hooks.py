@@ -190,7 +190,9 @@ def _multihead(part: torch.nn.MultiheadAttention, args: tuple, kwargs: dict) -> 
 def _chosen(layers: Iterable[int]) -> list[int]:
     if isinstance(layers, str) or not isinstance(layers, Iterable):
         raise FormatError(f"layers={layers!r}: expected a list of layers, [0, 5]")
-    return sorted({whole(layer, "a layer") for layer in layers})
+    if not (chosen := sorted({whole(layer, "a layer") for layer in layers})):
+        raise FormatError("layers: an empty list; expected one layer or more, [0, 5]")
+    return chosen
 
 
 def _module_name(tensor: str, layer: int) -> str:

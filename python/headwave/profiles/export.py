@@ -47,6 +47,8 @@ def export(profiles: "Summed", to: str, folder: str, options: dict[str, Any]) ->
         with contextlib.ExitStack() as made:   # names are given when all files are written
             for path, write in paths.items():
                 write(made.enter_context(replaced(path)))
+    except IoError:
+        raise
     except OSError as error:
         raise IoError(f"{folder}: cannot be written: {error}") from error
 
