@@ -323,7 +323,7 @@ def test_python_runs_on_files_and_on_profiles_in_memory(program, tmp_path):
     assert found.provenance["source_file"] == "memory"
     for given, message in (({"profiles": 3}, "int; expected what watch"), ({"profiles": [file]}, "list; expected .* several are added up: one . two"),
                            ({"profiles": file, "documents": 2}, "documents does not apply to profiles"),
-                           ({"model": "llama", "profiles": file}, "omit the model"), ({"profiles": tmp_path / "none.h5"}, "none.h5"),
+                           ({"model": "llama", "profiles": file}, "model does not apply to profiles, .*; omit it"), ({"profiles": tmp_path / "none.h5"}, "none.h5"),
                            ({"profiles": file, "only": "wave_spectra"}, "wave_spectra: needs documents or weights")):
         with pytest.raises(headwave.Error, match=message):
             headwave.run(**given)

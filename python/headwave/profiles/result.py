@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from typing import TYPE_CHECKING, Any, Callable, Sequence
@@ -12,7 +13,7 @@ from .. import _core
 from ..arguments import names
 from ..errors import FormatError, IoError, ShapeError
 from .export import export
-from .stack import Stack, Summed, about_of, coordinates, variables
+from .stack import Stack, about_of, coordinates, variables
 from .written import NewHdf5, h5py_module
 
 if TYPE_CHECKING:
@@ -22,11 +23,23 @@ if TYPE_CHECKING:
 FORMAT = 2
 
 
-class Profiles(Summed):
+@dataclasses.dataclass(repr=False)
+class Profiles:
     """Sums of attention over the documents that a model read while it was watched.
 
     Profiles of several processes over other documents of the same model are added: `one + two`.
+
+    Args:
+        model: its class
+        settings: of the watch
+        stacks: by name; layers of one kind of attention each
+        skipped: layers without attention, and such as did not run
     """
+
+    model: str
+    settings: dict[str, Any]
+    stacks: dict[str, Stack]
+    skipped: list[str]
 
     @classmethod
     def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str],
