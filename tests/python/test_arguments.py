@@ -144,7 +144,7 @@ def test_of_a_source(given, error, words):
     ({"queries/layer_0": Q * np.nan, "keys/layer_0": Q, "num_heads": 2}, {}, headwave.Error, "NaN"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads=3), headwave.ShapeError, "3 heads"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads="2"), headwave.FormatError, "heads='2'"),
-    (Q, dict(axes="token,width"), headwave.FormatError, "give dataset too"),
+    (Q, dict(axes="token,width"), headwave.FormatError, "axes says the axes of dataset; give that too"),
     ({"x": Q}, dict(dataset="x", axes="some,other"), headwave.FormatError, "axes='some,other'"),
     (Q, {}, headwave.FormatError, "give model=DIR"),
     ("nothing.h5", {}, headwave.IoError, "nothing.h5"),
