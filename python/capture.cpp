@@ -4,7 +4,7 @@
 #include "../core/errors/error.h"
 #include "../data/models/model_directory.h"
 #include "../data/models/model_map.h"
-#include "../data/sources/state_writer.h"
+#include "../data/sources/stored_states.h"
 #include "memory.h"
 #include "waiting.h"
 
@@ -83,37 +83,7 @@ void add_capture(nb::module_& module) {
   module.def("model_map",
              nb::overload_cast<const std::string&, const std::string&, const std::vector<std::string>&>(&model_map),
              nb::arg("config"), nb::arg("called"), nb::arg("tensors"), "What a config and the names of tensors say.");
-
-  nb::class_<StateWriter>(module, "StateWriter", "A file of stored states, whole once it is finished.")
-      .def(
-          "__init__",
-          [](StateWriter* self, const std::filesystem::path& path, Index heads, Index kv_heads, Index d_head,
-             bool causal, double score_scale, Index window, bool projections, bool half, unsigned packing) {
-            BlockSpec block;
-            block.heads = heads;
-            block.kv_heads = kv_heads;
-            block.d_head = d_head;
-            block.causal = causal;
-            block.score_scale = score_scale;
-            block.window = window;
-            new (self) StateWriter(path, block, {projections, half, packing});
-          },
-          nb::arg("path"), nb::arg("heads"), nb::arg("kv_heads"), nb::arg("d_head"), nb::arg("causal"),
-          nb::arg("score_scale"), nb::arg("window"), nb::arg("projections"), nb::arg("half"), nb::arg("packing"))
-      .def(
-          "append",
-          [](StateWriter& writer, const nb::dict& document) {
-            const Document read = document_of(document);
-            wait_for([&] { writer.append(read); });
-          },
-          nb::arg("document"), "Adds a document.")
-      .def(
-          "finish",
-          [](StateWriter& writer, const nb::dict& provenance) {
-            const Attributes said = attributes_of(provenance);
-            wait_for([&] { writer.finish(said); });
-          },
-          nb::arg("provenance"), "Gives the file its name.");
+  module.attr("stored_states_title") = stored_states_title;
 }
 
 }  // namespace headwave::python

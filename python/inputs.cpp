@@ -10,6 +10,7 @@
 #include "../data/models/model_directory.h"
 #include "../data/sources/named_arrays.h"
 #include "../job/inputs/identity.h"
+#include "../job/inputs/input_rules.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/job_input.h"
 #include "../job/inputs/run_input.h"
@@ -193,6 +194,14 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("kind"), nb::arg("model").none(), nb::arg("value"), nb::arg("target").none(), nb::arg("said"),
       "A model directory and documents of files, or stored states.");
+  module.def(
+      "broken_input_rule",
+      [](const std::vector<std::string>& given) -> std::optional<std::tuple<std::string, std::string, std::string>> {
+        const InputRule* rule = broken_input_rule({given.begin(), given.end()});
+        if (rule == nullptr) return {};
+        return std::tuple(rule->option, rule->other, rule->why);
+      },
+      nb::arg("given"), "The first rule about options of an input that some break: option, the other one, why.");
   module.def(
       "exceeded_lengths",
       [](const fs::path& folder, Index tokens) { return dict_of(exceeded_lengths(folder, tokens)); }, nb::arg("folder"),

@@ -11,9 +11,11 @@
 #include "../analysis/attention/document_correlation.h"
 #include "../analysis/why/attended_rows.h"
 #include "../data/files/digest.h"
+#include "../data/files/replaced_file.h"
 #include "../job/inputs/stored_sums.h"
 #include "memory.h"
 #include "options.h"
+#include "waiting.h"
 
 namespace headwave::python {
 
@@ -83,14 +85,26 @@ Result distances(const std::map<std::string, nb::object>& arrays, const std::vec
   return result;
 }
 
+/// A file that Python writes under its temporary name.
+struct NewFile {
+  explicit NewFile(const std::filesystem::path& path) : file(std::make_unique<ReplacedFile>(path)) {}
+  std::unique_ptr<ReplacedFile> file;
+};
+
 }  // namespace
 
 void add_profiles(nb::module_& module) {
   module.def("profiles_input", &profiles, nb::arg("given"), nb::arg("about"),
              "Sums of headwave.watch, files or in memory, and what results remember of the documents.");
-  module.def(
-      "seal_of_file", [](const std::filesystem::path& path) { return seal_of(sha256_of_file(path)); }, nb::arg("path"),
-      "The digest at the end of a file that has none yet.");
+  nb::class_<NewFile>(module, "NewFile", "A file that appears whole or not at all.")
+      .def(nb::init<const std::filesystem::path&>(), nb::arg("path"))
+      .def_prop_ro("temporary", [](const NewFile& made) { return made.file->temporary(); })
+      .def(
+          "seal", [](const NewFile& made) { wait_for([&] { made.file->seal(); }); }, "Appends the digest of its bytes.")
+      .def(
+          "commit", [](const NewFile& made) { wait_for([&] { made.file->commit(); }); }, "Gives it its name.")
+      .def(
+          "abandon", [](NewFile& made) { made.file.reset(); }, "Removes it if it has not got its name.");
   module.def("require_right_seal", &require_right_seal, nb::arg("path"), "Refuses a file that was changed.");
   module.def(
       "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },

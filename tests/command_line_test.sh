@@ -86,7 +86,7 @@ expect 0 "--level X " run --help
 expect 0 "Commands:"
 expect 2 "give one of --text, --ids, --random-tokens, --states and --profiles" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
-expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
+expect 2 "--text: needs --model" run --text "$work/text.txt" --out "$work/r"
 expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
 expect 1 "the file is empty" run --model "$golden" --ids "$work/empty.txt" --length 8 --out "$work/r"
 expect 1 "nothing: not found" run --model "$work/nothing" --text "$work/text.txt" --out "$work/r"
@@ -120,7 +120,7 @@ expect 1 "give --apply-norm if these are raw" -q run $raw --only measured_offset
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
 expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
 expect 2 "--axes" run --states x --axes token --dataset y --out "$work/r"
-expect 2 "--axes requires --dataset" run --states x --axes token,width --out "$work/r"
+expect 2 "--axes: says the axes of --dataset; give that too" run --states x --axes token,width --out "$work/r"
 expect 2 "give it with --model DIR" run --states x --apply-norm --out "$work/r"
 expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$work/ids.json" --dataset x --out "$work/r"
 # Finished attention needs no model; what it cannot give is left out by name, and what it is not is refused.

@@ -1,6 +1,7 @@
 #include "input_options.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "../../data/files/input_text.h"
 #include "../../data/sources/stored_states.h"
 #include "../../data/sources/text_documents.h"
+#include "../../job/inputs/input_rules.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/inputs/stored_sums.h"
 #include "../../job/run/provenance.h"
@@ -24,30 +26,18 @@
 
 namespace headwave::cli {
 
-namespace {
-
-const char* const summed = "does not apply to --profiles: they are sums over documents that passed elsewhere";
-
-void add_place(const OptionRows& row, PlaceOptions& options) {
+void add_place_options(CLI::App& command, PlaceOptions& options) {
+  const OptionRows row(command);
   const auto wrong = [](const std::string& given) {
     return first_layers(given) ? std::string() : fmt::format("'{}': expected {}", given, expected_first_layers);
   };
   row("--layers", options.layers, "0-N", "first layers only, 0-7; later layers are neither read nor computed",
-      CLI::Validator(wrong, "0-N", "first layers"),
-      {not_with("--profiles", summed),
-       not_with("--states", "does not apply to --states: layers are those that were stored")});
+      CLI::Validator(wrong, "0-N", "first layers"));
   row("--weights", options.weights, nullptr,
       "where weights are: in memory, or read layer by layer, for models larger than memory; auto: decided by "
       "their size; changes no digit",
-      one_of({"auto", "memory", "layers"}), {not_with("--profiles", summed)})
+      one_of({"auto", "memory", "layers"}))
       ->capture_default_str();
-}
-
-}  // namespace
-
-void add_place_options(CLI::App& command, PlaceOptions& options) {
-  UsageRules unused;  // there is no other source
-  add_place(OptionRows(command, nullptr, &unused), options);
 }
 
 ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options) {
@@ -61,63 +51,70 @@ ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::p
 namespace {
 
 void add_stored(CLI::App& command, InputOptions& options) {
-  const OptionRows row(command, "Stored states", &options.rules);
+  const OptionRows row(command, "Stored states");
   StoredStatesOptions& states = options.stored;
-  const Companion no_sums = not_with("--profiles", summed), stored = only_with("--states", "applies to --states only"),
-                  model = only_with("--model", "is about the norm of a model; give it with --model DIR");
   row("--head-count", states.heads, "N", "number of heads, if neither the file nor the model says it",
-      whole_number(1, 100000),
-      {no_sums, only_with("--states", "applies to --states only; the model says how many heads there are"),
-       not_with("--model", "does not apply with --model, which says how many heads there are")});
+      whole_number(1, 100000));
   row("--layer", states.layer, "N", "layer whose queries and keys are made of the states; for files that do not say it",
-      whole_number(0, 1023), {no_sums, stored});
+      whole_number(0, 1023));
   row("--dataset", states.dataset, "NAME",
-      "dataset of the states or attention; {layer} stands for the layer's number, {document} for any text", {},
-      {no_sums, stored});
+      "dataset of the states or attention; {layer} stands for the layer's number, {document} for any text");
   const auto unknown_axes = [](const std::string& text) {
     return array_axes(text) ? std::string() : fmt::format("'{}': expected {}", text, expected_axes);
   };
   row("--axes", options.axes, "AXES",
       "axes of the dataset in order: layer,document,token,width, or of attention layer,document,head,query,key",
-      CLI::Validator(unknown_axes, "", "axes"), {no_sums, stored})
-      ->needs("--dataset");
+      CLI::Validator(unknown_axes, "", "axes"));
   row("--apply-norm", states.apply_norm, nullptr,
-      "apply the model's norm before attention: the states are of the residual stream", {}, {no_sums, stored, model});
-  row("--any-states", states.any_states, nullptr, "accept states even if they do not look normalised", {},
-      {no_sums, stored, model});
+      "apply the model's norm before attention: the states are of the residual stream");
+  row("--any-states", states.any_states, nullptr, "accept states even if they do not look normalised");
 }
 
 void add_interventions(CLI::App& command, InputOptions& options) {
-  const OptionRows row(command, "Interventions", &options.rules);
+  const OptionRows row(command, "Interventions");
   row("--intervene", options.interventions, "WHAT",
       fmt::format("run with part of the model or text changed: {}; HEADS as in L2H3,L4H1; may be given several times",
-                  known_interventions()),
-      {},
-      {not_with("--profiles", summed),
-       not_with("--states", "does not apply to --states: what the model made of words and positions is stored")});
+                  known_interventions()));
   row("--shuffles", options.intervening.shuffles, nullptr,
       "with shuffled-words: number of random orders of every document's words, to average over",
       whole_number(1, 100000))
       ->capture_default_str();
 }
 
+/// "--head-count" of "head_count".
+std::string option_name(std::string name) {
+  if (name == "shuffled_words") return "--intervene shuffled-words";
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
+/// The options of a command that say something, by their names in input_rules(). A stored job names some where they have
+/// no effect, with the value that is usual.
+std::set<std::string> said_options(const CLI::App& command) {
+  std::set<std::string> said;
+  for (const CLI::Option* option : command.get_options({})) {
+    if (option->empty() || option->get_lnames().empty()) continue;
+    if (option->reduced_results().front() == option->get_default_str()) continue;
+    std::string name = option->get_lnames().front();
+    std::ranges::replace(name, '-', '_');
+    said.insert(name);
+  }
+  return said;
+}
+
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
-  const OptionRows row(command, nullptr, &options.rules);
-  const Companion no_sums = not_with("--profiles", summed), text = only_with("--text", "applies to --text only"),
-                  no_states = not_with("--states", "does not apply to --states: documents are as they were stored");
+  const OptionRows row(command);
   row("--model", options.model, "DIR", "Hugging Face model directory: config.json, model.safetensors, tokenizer");
   row("--map", options.map, "FILE",
       "TOML file that says what the model's tensors are, in place of config.json; `headwave inspect --map "
-      "DIR` prints one",
-      {}, {only_with("--model", "says what the tensors of --model are; give that too")});
-  add_place(row, options.place);
+      "DIR` prints one");
+  add_place_options(command, options.place);
   row("--text", options.text, "FILE",
       "UTF-8 text file, cut into documents; -: standard input; or a sentence in quotes");
   row("--target", options.target, "FILE",
-      "text that an encoder-decoder writes, one line beside each line of --text; a line is a document", {},
-      {only_with("--text", "is what is written where --text is read; give that too")});
+      "text that an encoder-decoder writes, one line beside each line of --text; a line is a document");
   row("--ids", options.ids, "FILE", "token ids instead of text, as JSON; -: standard input");
   row("--states", options.states, "FILE",
       "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of .npy");
@@ -126,41 +123,34 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   row("--random-tokens", options.random_tokens, "N",
       "random tokens in place of a text: so many, three times, in every document (for induction)",
       whole_number(1, 1048576));
-  const std::vector<const char*> sources{"--text", "--random-tokens", "--ids", "--states"};
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    for (std::size_t j = i + 1; j < sources.size(); ++j) command.get_option(sources[i])->excludes(sources[j]);
-    if (i > 0) command.get_option("--target")->excludes(sources[i]);
-  }
-  for (const char* other : {"--model", "--map", "--text", "--target", "--ids", "--states", "--random-tokens"})
-    command.get_option("--profiles")->excludes(other);
   row("--documents", options.packing.documents, "N", "number of documents; otherwise all there are, up to 100",
-      whole_number(1, 10000000), {no_sums});
+      whole_number(1, 10000000));
   row("--length", options.packing.length, "N",
       "tokens per document, special tokens included; otherwise 512, or as many as the model has "
       "positions",
-      whole_number(1, 1048576),
-      {no_sums, not_with("--target", "does not apply to --target: documents are lines as they stand"),
-       not_with("--random-tokens", "does not apply to --random-tokens, which says how many there are"), no_states});
+      whole_number(1, 1048576));
   row("!--no-special-tokens", options.packing.special_tokens, nullptr,
-      "add no special tokens, such as [CLS] and [SEP], to documents", {},
-      {no_sums, not_with("--ids", "does not apply to --ids: nothing is put around them"), no_states});
+      "add no special tokens, such as [CLS] and [SEP], to documents");
   row("--allow-unknown", options.packing.allow_unknown, nullptr,
-      "accept a text even if the vocabulary cannot spell 90 % of its tokens or more", {}, {no_sums, text});
+      "accept a text even if the vocabulary cannot spell 90 % of its tokens or more");
   add_stored(command, options);
   add_interventions(command, options);
+  for (const InputRule& rule : input_rules())
+    if (rule.kind == InputRule::Kind::replaces)
+      command.get_option(option_name(rule.option))->excludes(option_name(rule.other));
 }
 
 void require_usage(const CLI::App& command, const InputOptions& options) {
-  const auto given = [&](const char* name) { return command.count(name) > 0; };
-  const bool stored = given("--states") || given("--profiles");
-  if (!stored && !given("--text") && !given("--ids") && !given("--random-tokens"))
+  std::set<std::string> said = said_options(command);
+  if (std::ranges::count(options.interventions, "shuffled-words") > 0) said.insert("shuffled_words");
+  const auto is_said = [&](const char* name) { return said.contains(name); };
+  if (!std::ranges::any_of(std::array{"text", "ids", "random_tokens", "states", "profiles"}, is_said))
     throw CLI::ValidationError("give one of --text, --ids, --random-tokens, --states and --profiles");
-  if (!stored && !given("--model")) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
-  options.rules.require(command);
+  if (const InputRule* rule = broken_input_rule(said))
+    throw CLI::ValidationError(option_name(rule->option),
+                               fmt::format(fmt::runtime(rule->why), option_name(rule->other)));
   if (options.text == "-" && options.target == "-")
     throw CLI::ValidationError("--target", "- is standard input, which --text reads; give one of them as a file");
-  if (options.intervening.shuffles > 1 && std::ranges::count(options.interventions, "shuffled-words") == 0)
-    throw CLI::ValidationError("--shuffles", "applies to --intervene shuffled-words");
 }
 
 namespace {

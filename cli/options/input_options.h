@@ -12,7 +12,6 @@
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
-#include "option_row.h"
 
 namespace headwave::cli {
 
@@ -39,7 +38,6 @@ struct InputOptions {
   Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
   std::vector<std::string> interventions;
   InterventionOptions intervening;
-  UsageRules rules;
 };
 
 /// Adds --model, --map, --layers, --weights, --text, --target, --ids, --states,

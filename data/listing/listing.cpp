@@ -18,7 +18,7 @@
 #include "../hdf5/hdf5_file.h"
 #include "../models/model_config.h"
 #include "../models/model_directory.h"
-#include "../sources/state_writer.h"
+#include "../sources/stored_states.h"
 #include "../tokens/tokenizer.h"
 
 namespace headwave {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <type_traits>
 
-#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
@@ -49,53 +47,33 @@ Hdf5Handle type_of() {
   return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
 }
 
-/// Hands a list to `write` in the form that the library takes.
+/// Hands a list to `write` in the form that the library takes: texts in UTF-8, as its readers insist, without zero bytes,
+/// which would end them.
 template <class Value, class Write>
 void write_values(const std::vector<Value>& values, const Write& write) {
+  if constexpr (!std::is_same_v<Value, std::string>) return write(values.data());
+  std::vector<std::string> texts;
+  std::vector<const char*> characters;
+  texts.reserve(values.size());
   if constexpr (std::is_same_v<Value, std::string>)
-    write(Hdf5Texts(values).data());
-  else
-    write(values.data());
+    for (const std::string& text : values) {
+      std::string& valid = texts.emplace_back(valid_utf8(text));
+      for (std::size_t at = 0; (at = valid.find('\0', at)) != valid.npos;) valid.replace(at, 1, "\u2400");
+      characters.push_back(valid.c_str());
+    }
+  write(characters.data());
 }
 
-Hdf5Handle data_space(const std::string& name, const std::vector<Index>& shape, bool grows = false) {
+Hdf5Handle data_space(const std::string& name, const std::vector<Index>& shape) {
   if (shape.empty()) return made(H5Screate(H5S_SCALAR), H5Sclose, name);
   const std::vector<hsize_t> sizes(shape.begin(), shape.end());
-  std::vector<hsize_t> most = sizes;
-  if (grows) most.front() = H5S_UNLIMITED;
-  return made(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()), H5Sclose, name);
-}
-
-/// A dataset without values. Chunks have checksums, but for texts: these lie in a heap, and packing their addresses
-/// gains nothing.
-Hdf5Handle new_dataset(hid_t group, const std::string& name, hid_t type, const Hdf5Handle& space,
-                       const std::vector<Index>& chunk, unsigned packing) {
-  const Hdf5Handle creation = creation_properties(H5P_DATASET_CREATE, false);
-  const hid_t id = creation.id();
-  const std::vector<hsize_t> sizes(chunk.begin(), chunk.end());
-  demand_hdf5(sizes.empty() || H5Pset_chunk(id, static_cast<int>(sizes.size()), sizes.data()) >= 0, name);
-  if (!sizes.empty() && H5Tget_class(type) != H5T_STRING)
-    demand_hdf5((packing == 0 || H5Tget_size(type) == 1 || H5Pset_shuffle(id) >= 0) &&
-                    (packing == 0 || H5Pset_deflate(id, packing) >= 0) && H5Pset_fletcher32(id) >= 0,
-                name);
-  constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-  if (H5Tequal(type, H5T_IEEE_F64LE) > 0) demand_hdf5(H5Pset_fill_value(id, H5T_NATIVE_DOUBLE, &undefined) >= 0, name);
-  return made(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, id, H5P_DEFAULT), H5Dclose, name);
+  return made(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose, name);
 }
 
 }  // namespace
 
 void demand_hdf5(bool done, const std::string& what) {
   if (!done) throw IoError(fmt::format("'{}' cannot be written: {}", printable(what), hdf5_reason()));
-}
-
-Hdf5Texts::Hdf5Texts(const std::vector<std::string>& texts) {
-  texts_.reserve(texts.size());
-  for (const std::string& text : texts) {
-    std::string& valid = texts_.emplace_back(valid_utf8(text));
-    for (std::size_t at = valid.find('\0'); at != valid.npos; at = valid.find('\0', at)) valid.replace(at, 1, "\u2400");
-    characters_.push_back(valid.c_str());
-  }
 }
 
 std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes) {
@@ -132,11 +110,22 @@ Hdf5Handle new_hdf5_group(hid_t file, const std::string& name) {
 template <class Value>
 Hdf5Handle new_hdf5_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,
                             const std::vector<Value>& values) {
-  constexpr unsigned packing = 2;
-  const Hdf5Handle type = type_of<Value>();
-  const bool is_text = std::is_same_v<Value, std::string>;
-  Hdf5Handle dataset = new_dataset(group, name, type.id(), data_space(name, shape),
-                                   is_text ? std::vector<Index>() : result_chunks(shape, sizeof(Value)), packing);
+  constexpr bool is_text = std::is_same_v<Value, std::string>;
+  const Hdf5Handle type = type_of<Value>(), creation = creation_properties(H5P_DATASET_CREATE, false);
+  const hid_t id = creation.id();
+  // Texts lie in a heap: packing their addresses gains nothing.
+  const std::vector<Index> chunk = is_text ? std::vector<Index>() : result_chunks(shape, sizeof(Value));
+  if (const std::vector<hsize_t> sizes(chunk.begin(), chunk.end()); !sizes.empty())
+    demand_hdf5(H5Pset_chunk(id, static_cast<int>(sizes.size()), sizes.data()) >= 0 &&
+                    (sizeof(Value) == 1 || H5Pset_shuffle(id) >= 0) && H5Pset_deflate(id, 2) >= 0 &&
+                    H5Pset_fletcher32(id) >= 0,
+                name);
+  constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+  if constexpr (std::is_same_v<Value, double>)
+    demand_hdf5(H5Pset_fill_value(id, H5T_NATIVE_DOUBLE, &undefined) >= 0, name);
+  Hdf5Handle dataset =
+      made(H5Dcreate2(group, name.c_str(), type.id(), data_space(name, shape).id(), H5P_DEFAULT, id, H5P_DEFAULT),
+           H5Dclose, name);
   if (!values.empty())
     write_values(values, [&](const void* buffer) {
       demand_hdf5(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0, name);
@@ -151,59 +140,6 @@ template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vecto
                                      const std::vector<std::uint8_t>&);
 template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vector<Index>&,
                                      const std::vector<std::string>&);
-
-namespace {
-
-Hdf5Handle stored_type(RowType type) {
-  switch (type) {
-    case RowType::float32:
-      return {H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
-    case RowType::float16:
-      return hdf5_half_type();
-    case RowType::id:
-      return {H5Tcopy(H5T_STD_I32LE), H5Tclose};
-    case RowType::flag:
-      return type_of<std::uint8_t>();
-    default:
-      return text_type();
-  }
-}
-
-}  // namespace
-
-Hdf5Handle new_hdf5_rows(hid_t group, const std::string& name, const std::vector<Index>& entry, RowType type,
-                         unsigned packing) {
-  const Hdf5Handle stored = stored_type(type);
-  std::vector<Index> chunk = result_chunks(entry, H5Tget_size(stored.id()));
-  if (chunk.empty()) chunk = entry;
-  chunk.insert(chunk.begin(), 1);
-  std::vector<Index> none = entry;
-  none.insert(none.begin(), 0);
-  return new_dataset(group, name, stored.id(), data_space(name, none, true), chunk, packing);
-}
-
-void append_hdf5_row(const Hdf5Handle& dataset, const std::string& name, const void* values) {
-  const Hdf5Handle before = made(H5Dget_space(dataset.id()), H5Sclose, name);
-  std::vector<hsize_t> shape(static_cast<std::size_t>(H5Sget_simple_extent_ndims(before.id())));
-  demand_hdf5(H5Sget_simple_extent_dims(before.id(), shape.data(), nullptr) >= 0, name);
-  std::vector<hsize_t> at(shape.size(), 0), count = shape;
-  at.front() = shape.front()++;
-  count.front() = 1;
-  demand_hdf5(H5Dset_extent(dataset.id(), shape.data()) >= 0, name);
-  const Hdf5Handle space = made(H5Dget_space(dataset.id()), H5Sclose, name);
-  const Hdf5Handle memory =
-      made(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, name);
-  demand_hdf5(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, at.data(), nullptr, count.data(), nullptr) >= 0, name);
-  const Hdf5Handle type = made(H5Dget_type(dataset.id()), H5Tclose, name);
-  std::vector<Eigen::half> halves;  // the library's own conversion takes numbers apart bit by bit, 0.1 us each
-  if (H5Tequal(type.id(), hdf5_half_type().id()) > 0) {
-    const auto* floats = static_cast<const float*>(values);
-    std::transform(floats, floats + H5Sget_simple_extent_npoints(memory.id()), std::back_inserter(halves),
-                   [](float number) { return Eigen::half(number); });
-    values = halves.data();
-  }
-  demand_hdf5(H5Dwrite(dataset.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, values) >= 0, name);
-}
 
 void finish_hdf5(Hdf5Handle& object, const std::string& what) {
   const H5I_type_t kind = H5Iget_type(object.id());

@@ -15,6 +15,9 @@
 
 namespace headwave {
 
+/// The title of files that headwave.capture wrote.
+inline constexpr const char* stored_states_title = "states of a model, stored by headwave";
+
 /// Where arrays are: in a file or folder, or in memory.
 struct ArraysPlace {
   template <class Path>

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any, Mapping, Sequence
 
+import numpy as np
+
 from . import _core
 from .arguments import path as as_path, real, whole, whole_or_none
 from .calls import Batch
 from .documents import texts_of
-from .errors import FormatError, IoError, ShapeError
+from .errors import FormatError, IoError, NumericError, ShapeError
+from .profiles.written import NewHdf5, h5py_module
 
 
 class Capture:
@@ -30,13 +33,13 @@ class Capture:
         from .hooks import Watch
 
         self.documents = 0
-        self._output = _Output(path, overwrite)
+        self._output = _States(path, overwrite, dtype == "float16", packing)
         self._module, self._tokenizer, self._require_eval = module, tokenizer, require_eval
         require_eval(module)
         self._map = None if isinstance(layers, Mapping) else described(module)[1]
         self._block = self._block_of(about)
-        self._watch = Watch(module, self._map, layers, what == "projections", (self._block["heads"], self._block["kv_heads"]))
-        self._layout = {"projections": what == "projections", "half": dtype == "float16", "packing": packing}
+        self._projections = what == "projections"
+        self._watch = Watch(module, self._map, layers, self._projections, (self._block["heads"], self._block["kv_heads"]))
         self._batch: Batch | None = None
         self._provenance = {"source": "capture", "captured_from": type(module).__name__, "what": what, "dtype": dtype}
 
@@ -55,7 +58,7 @@ class Capture:
             if kind is None and self.documents == 0:
                 raise ShapeError("capture: the model did not run; call it inside the with, with one document or more")
             if kind is None:
-                self._output.finish(self._provenance)
+                self._output.finish(self._sizes, self._projections, self._provenance)
         finally:
             self._output.abandon()
 
@@ -98,43 +101,96 @@ class Capture:
             own = [] if batch.ids is None else batch.ids[d][slice(None) if kept is None else kept].tolist()
             texts, special = texts_of(self._tokenizer, own)
             stored = self._watch.stored(d, kept)
-            self._output.append({"name": f"document {self.documents}", "ids": own, "tokens": texts, "special": special, "layers": stored},
-                                {**self._layout, **self._sized(stored)})
+            self._output.append(self.documents, stored, own, texts, special)
+            self._sizes = self._sized(stored)
             self.documents += 1
         self._watch.clear()
 
 
-class _Output:
-    """The file of a capture; whole once it is finished, and not there before."""
+class _States:
+    """The file of a capture (docs/inputs.md), which grows by one document at a time; whole once it is finished, and not there before."""
 
-    def __init__(self, path: str, overwrite: bool) -> None:
-        self._path, self._overwrite = path, overwrite
-        self._entered = False
-        self._writer: Any = None
+    def __init__(self, path: str, overwrite: bool, half: bool, packing: int) -> None:
+        self._path, self._overwrite, self._half, self._packing = path, overwrite, half, packing
+        self._h5py = h5py_module()
+        self._new: Any = None                        # NewHdf5
+        self._rows: dict[str, Any] = {}              # datasets, an entry for every document
+        self._shapes: dict[str, tuple[int, ...]] = {}   # of the arrays of the first document
         self._require_room()
 
     def begin(self) -> None:
-        if self._entered:
+        if self._new is not None:
             raise FormatError("capture: was entered already; make another with headwave.capture(...)")
         self._require_room()
-        self._entered = True
+        self._new = NewHdf5(self._path)
 
-    def append(self, document: dict[str, Any], layout: Mapping[str, Any]) -> None:
+    def append(self, number: int, stored: Sequence[tuple[int, Any, Any, Any]], ids: Sequence[int], tokens: Sequence[str],
+               special: Sequence[int]) -> None:
         """Adds a document.
 
         Raises:
-            ShapeError: the file has documents of another length
+            ShapeError: it differs from those before it in length or in what is known of its tokens; NumericError: a number cannot be stored
         """
-        if self._writer is None:
-            self._writer = _core.StateWriter(path=self._path, **layout)
-        self._writer.append(document)
+        arrays = {f"{what}/layer_{layer}": self._numbers(of, f"{what} of layer {layer} of document {number}")
+                  for layer, *parts in stored for what, of in zip(("hidden_states", "queries", "keys"), parts) if of is not None}
+        texts = [text.replace("\0", "\u2400") for text in tokens]
+        of_tokens = {"ids": np.array(ids, np.int32), "special": np.array(special, np.uint8), "tokens": np.array(texts, object)}
+        length = len(next(iter(arrays.values())))
+        arrays |= {name: of for name, of in of_tokens.items() if of.size}
+        self._require_alike(number, length, {name: of.shape for name, of in arrays.items()})
+        arrays["document_name"] = np.array(f"document {number}", object)
+        self._new.write(lambda: self._write(number, arrays))
 
-    def finish(self, provenance: Mapping[str, Any]) -> None:
-        self._writer.finish(provenance)
+    def finish(self, sizes: Mapping[str, Any], turned: bool, provenance: Mapping[str, Any]) -> None:
+        """Gives the file its name."""
+        said = {"title": _core.stored_states_title, "num_heads": sizes["heads"], "head_dim": sizes["d_head"], "causal": int(sizes["causal"]),
+                "score_scale": sizes["score_scale"]} | ({"window": sizes["window"]} if sizes["window"] else {}) | ({"turned": 1} if turned else {})
+
+        def write() -> None:
+            self._new.file.create_group("provenance").attrs.update(provenance)
+            self._new.file.attrs.update(said)
+            self._new.file.attrs["complete"] = 1
+        self._new.write(write)
+        self._new.finish()
 
     def abandon(self) -> None:
         """Removes what is not finished."""
-        self._writer = None  # no other name for it: a traceback that is kept would keep it, and its unfinished file
+        self._new.abandon()
+
+    def _numbers(self, of: np.ndarray, called: str) -> np.ndarray:
+        if not np.isfinite(of).all():
+            raise NumericError(f"{self._path}: {called} hold a number that is not finite; look for NaN or huge values in the model's weights")
+        if self._half and (most := np.abs(of).max()) > np.finfo(np.float16).max:
+            raise NumericError(f"{self._path}: {called} hold {most:g}; float16 ends at 65504: store float32")
+        return of.astype(np.float16) if self._half else of
+
+    def _require_alike(self, number: int, length: int, shapes: dict[str, tuple[int, ...]]) -> None:
+        first = self._shapes = self._shapes or shapes | {name: (length,) for name in ("ids", "special", "tokens") if name in shapes}
+        for name in first | shapes:
+            found, expected = shapes.get(name, (0,)), first.get(name, (0,))
+            if found != expected and "/" in name and found[0] != expected[0]:
+                raise ShapeError(f"{self._path}: document {number} has {found[0]} tokens, the documents before it {expected[0]}; a file holds documents "
+                                 "of one length: cut them, or store those of another length in another file")
+            if found != expected:
+                raise ShapeError(f"{self._path}: document {number} has {name} of shape {found}; expected {expected}, as its other arrays or the "
+                                 "documents before it")
+
+    def _write(self, number: int, arrays: dict[str, np.ndarray]) -> None:
+        for name, of in arrays.items():
+            if name not in self._rows:
+                self._rows[name] = self._new_rows(name, of)
+            self._rows[name].resize(number + 1, 0)
+            self._rows[name][number] = of
+
+    def _new_rows(self, name: str, first: np.ndarray) -> Any:
+        """A dataset in chunks of one document or a part of it, 1 MB at most, with checksums."""
+        text, size = first.dtype == object, first.dtype.itemsize
+        rows = max(1, 10**6 // (size * (first.shape[1] if first.ndim == 2 else 1)))
+        packed = {"shuffle": size > 1, "compression": "gzip", "compression_opts": self._packing} if self._packing else {}
+        return self._new.file.create_dataset(
+            name, (0, *first.shape), self._h5py.string_dtype() if text else first.dtype, maxshape=(None, *first.shape),
+            chunks=(1, *(min(of, rows) if axis == 0 else of for axis, of in enumerate(first.shape))),
+            **({} if text else {"fletcher32": True, **packed}))
 
     def _require_room(self) -> None:
         if os.path.lexists(self._path) and not self._overwrite:

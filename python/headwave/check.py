@@ -76,7 +76,7 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     words = config.get_text_config().vocab_size
     kept = np.setdiff1d(np.arange(words), _named_tokens(config))
     ids = np.random.default_rng(seed).choice(kept, tokens)
-    found = run(folder, ids=[ids.tolist()], only=["attention_map"], length=tokens, special_tokens=False)
+    found = run(folder, ids=[ids.tolist()], only=["attention_map"])
     assert isinstance(found, Result)
     ours, heads = (np.asarray(found["attention_map"][name]) for name in ("weight", "map_head"))
     theirs = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32, trust_remote_code=False).eval()

@@ -31,9 +31,10 @@ class JobOptions(TypedDict, total=False):
     parallel_documents: int
 
 
-class ModelInput(TypedDict, total=False):
-    """How a model reads its documents."""
+class RunInput(JobOptions, total=False):
+    """What run() takes beside a model, a tokenizer and what decides the type of its answer."""
 
+    text: Text | None
     documents: int | None
     length: int | None
     special_tokens: bool
@@ -41,12 +42,6 @@ class ModelInput(TypedDict, total=False):
     layers: str
     weights: Literal["auto", "memory", "layers"]
     allow_unknown: bool
-
-
-class RunInput(ModelInput, JobOptions, total=False):
-    """What run() takes beside a model, a tokenizer and what decides the type of its answer."""
-
-    text: Text | None
     interventions: Sequence[str]
     shuffles: int
     heads: int

@@ -146,7 +146,12 @@ class Watch:
         self._watched.append(lambda: attention.register_forward_pre_hook(enters, with_kwargs=True))
 
     def _part_of_family(self, out: torch.Tensor, which: str) -> torch.Tensor:
-        return (_query_part if which == "query" else _key_part)(out, self.about)
+        about = self.about
+        if about.fusion == "qkv_by_head":
+            return out.unflatten(-1, (about.heads, 3, about.d_head))[..., 0 if which == "query" else 1, :].flatten(-2)
+        if about.fusion == "qkv":
+            return _part(out, which, about.heads, about.kv_heads, about.d_head)
+        return out if which == "query" else out[..., :about.kv_heads * about.d_head]
 
     def _part_of_fused(self, out: torch.Tensor, which: str) -> torch.Tensor:
         heads, kv_heads = self.heads
@@ -154,8 +159,12 @@ class Watch:
         if rest:
             raise ShapeError(f"capture: {out.shape[-1]} columns are no queries, keys and values of {heads} and {kv_heads} heads; name "
                              "the module of queries and that of keys: ('blocks.0.query', 'blocks.0.key')")
-        first = heads * width
-        return out[..., :first] if which == "query" else out[..., first:first + kv_heads * width]
+        return _part(out, which, heads, kv_heads, width)
+
+
+def _part(out: torch.Tensor, which: str, heads: int, kv_heads: int, width: int) -> torch.Tensor:
+    """The queries, or the keys, of columns that hold queries, keys and values one after another."""
+    return out[..., :heads * width] if which == "query" else out[..., heads * width:(heads + kv_heads) * width]
 
 
 def _one(name: Any) -> str:
@@ -190,7 +199,9 @@ def _multihead(part: torch.nn.MultiheadAttention, args: tuple, kwargs: dict) -> 
 def _chosen(layers: Iterable[int]) -> list[int]:
     if isinstance(layers, str) or not isinstance(layers, Iterable):
         raise FormatError(f"layers={layers!r}: expected a list of layers, [0, 5]")
-    return sorted({whole(layer, "a layer") for layer in layers})
+    if not (chosen := sorted({whole(layer, "a layer") for layer in layers})):
+        raise FormatError("layers: an empty list; expected one layer or more, [0, 5]")
+    return chosen
 
 
 def _module_name(tensor: str, layer: int) -> str:
@@ -203,22 +214,3 @@ def _submodule(module: torch.nn.Module, name: str) -> torch.nn.Module:
     except AttributeError:
         names = ", ".join(f"'{n}'" for n, _ in list(module.named_modules())[1:6])
         raise FormatError(f"{type(module).__name__}: there is no module '{name}'; there are {names}, ...") from None
-
-
-def _query_part(out: torch.Tensor, about: Any) -> torch.Tensor:
-    width = about.heads * about.d_head
-    if about.fusion == "qkv":
-        return out[..., :width]
-    if about.fusion == "qkv_by_head":
-        return out.unflatten(-1, (about.heads, 3, about.d_head))[..., 0, :].flatten(-2)
-    return out
-
-
-def _key_part(out: torch.Tensor, about: Any) -> torch.Tensor:
-    width = about.kv_heads * about.d_head
-    if about.fusion == "qkv":
-        first = about.heads * about.d_head
-        return out[..., first:first + width]
-    if about.fusion == "qkv_by_head":
-        return out.unflatten(-1, (about.heads, 3, about.d_head))[..., 1, :].flatten(-2)
-    return out[..., :width]

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from . import _core
 from .arguments import names, path, text, unwrapped, whole, whole_or_none
@@ -22,74 +22,59 @@ from .profiles.result import Profiles
 _FILE_NAME = re.compile(r"[!-~]*[\\/][!-~]*|[!-~]+\.[A-Za-z]\w{0,4}|[^\n]*\.(txt|text|md|json|jsonl|csv|tsv|gz|xml|html)")
 
 
+# Options of an input: what they usually are, and what makes of a value what C++ takes, or refuses it by name.
+_OPTIONS: dict[str, tuple[Any, Callable[[Any, str], Any]]] = {
+    "documents": (None, lambda of, name: whole_or_none(of, name, 1)), "length": (None, lambda of, name: whole_or_none(of, name, 1)),
+    "special_tokens": (True, lambda of, _: bool(of)), "allow_unknown": (False, lambda of, _: bool(of)), "target": (None, lambda of, _: of),
+    "map": ("", lambda of, name: path(of, name) if of else ""), "layers": ("", text), "weights": ("auto", text),
+    "heads": (0, whole), "layer": (None, whole_or_none), "dataset": ("", text), "axes": ("", text),
+    "apply_norm": (False, lambda of, _: bool(of)), "any_states": (False, lambda of, _: bool(of)),
+    "interventions": ([], names), "shuffles": (1, lambda of, name: whole(of, name, 1)),
+    "seed": (1, lambda of, name: whole(of, name, 0, 2**63 - 1)), "threads": (0, lambda of, name: whole(of, name, 0, 1024)),
+}
+# What the program's rules about options call some of them.
+_CALLED = {"heads": "head_count", "interventions": "intervene", "special_tokens": "no_special_tokens"}
+_HERE = {there: here for here, there in _CALLED.items()} | {"shuffled_words": "interventions=['shuffled-words']"}
+
+
 @dataclass
 class Input:
     """What run() was given of a model and documents. Values are checked as it is made.
 
     Raises:
-        FormatError: a value is of another type; ShapeError: a number is out of its range.
+        FormatError: a value is of another type, or an option has no effect; ShapeError: a number is out of its range.
     """
 
     model: Any
     tokenizer: Any
     kind: str  #: "text", "ids", "states", "profiles" or "random_tokens"
     value: Any
-    documents: int | None = None
-    length: int | None = None
-    special_tokens: bool = True
-    map: Any = None
-    heads: int = 0
-    layer: int | None = None
-    dataset: str = ""
-    axes: str = ""
-    apply_norm: bool = False
-    any_states: bool = False
-    interventions: Sequence[str] = ()
-    shuffles: int = 1
-    seed: int = 1
-    threads: int = 0
-    layers: str = ""
-    weights: str = "auto"
-    target: Any = None  #: what an encoder-decoder writes where it reads text
-    allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
+    options: dict[str, Any]   #: by the names of _OPTIONS
     remembered: Mapping[str, Any] = field(default_factory=dict)  #: of profiles, what results remember of their documents
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
-        self.documents = whole_or_none(self.documents, "documents", 1)
-        self.length = whole_or_none(self.length, "length", 1)
-        self.heads = whole(self.heads, "heads")
-        self.layer = whole_or_none(self.layer, "layer")
-        self.shuffles = whole(self.shuffles, "shuffles", 1)
-        self.seed = whole(self.seed, "seed", 0, 2**63 - 1)
-        self.threads = whole(self.threads, "threads", 0, 1024)
-        self.interventions = names(self.interventions, "interventions")
-        self.special_tokens, self.apply_norm, self.any_states = bool(self.special_tokens), bool(self.apply_norm), bool(self.any_states)
-        self.dataset, self.axes, self.layers, self.weights = (
-            text(getattr(self, name), name) for name in ("dataset", "axes", "layers", "weights"))
-        self.map = path(self.map, "map") if self.map else ""
-        for name in ("heads", "layer", "dataset", "axes", "apply_norm", "any_states"):
-            given = getattr(self, name)
-            if self.kind != "states" and (given or (name == "layer" and given is not None)):
-                raise FormatError(f"run: {name} describes states; omit it with {self.kind}")
-        if self.axes and not self.dataset:
-            raise FormatError("run: axes describes dataset; give dataset too")
-        if self.target is not None and (self.kind != "text" or self.in_memory):
-            raise FormatError("run: target is the output of an encoder-decoder for text; it needs a model directory and text, or omit it")
-        if self.target is not None and self.length is not None:
-            raise FormatError("run: length does not apply to target: documents are lines as they stand")
-        if self.allow_unknown and self.kind != "text":
-            raise FormatError(f"run: allow_unknown is of a text; leave it away with {self.kind}")
-        if self.kind == "states" and self.layers:
-            raise FormatError("run: layers does not apply to states: layers are those that were stored")
-        if self.in_memory and (self.layers or self.weights != "auto"):
-            raise FormatError("run: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
-        if self.kind == "profiles":
-            self._require_sums()
+        self.options = {name: takes(self.options.get(name, usual), name) for name, (usual, takes) in _OPTIONS.items()}
+        self._require_effect()
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
         if self.model is not None and not self.in_memory:
             self.model = model_folder(self.model)
+
+    def _require_effect(self) -> None:
+        """Refuses options that would have no effect, by the program's rules; and what concerns objects in memory."""
+        said = {name for name, (usual, _) in _OPTIONS.items() if self.options[name] != usual}
+        given = [_CALLED.get(name, name) for name in said] + [self.kind] + ["model"] * (self.model is not None)
+        given += ["shuffled_words"] * ("shuffled-words" in self.options["interventions"])
+        if (rule := _core.broken_input_rule(given)) is not None:
+            option, other, why = rule
+            raise FormatError(f"run: {_HERE.get(option, option)} {why.replace('{}', _HERE.get(other, other))}")
+        if self.kind == "profiles" and self.tokenizer is not None:
+            raise FormatError("run: profiles were summed of a model; omit its tokenizer")
+        for name in ("layers", "weights", "map", "target"):
+            if self.in_memory and name in said:
+                raise FormatError(f"run: {name} does not go with a model of PyTorch, which is in memory and says what it is; omit it, or give a "
+                                  "model directory")
 
     @property
     def in_memory(self) -> bool:
@@ -101,17 +86,17 @@ class Input:
         if self.kind == "profiles":
             return self._of_profiles()
         opened = self._of_module() if self.in_memory else self._of_files()
-        opened.intervene(self.interventions, self.seed, self.shuffles)
+        opened.intervene(self.options["interventions"], self.options["seed"], self.options["shuffles"])
         return opened
 
     @property
     def place(self) -> Any:
         """Where the model lies for C++; None where there is none."""
-        return None if self.model is None else _core.ModelPlace(self.model, self.map, self.layers, self.weights)
+        return None if self.model is None else _core.ModelPlace(self.model, *(self.options[name] for name in ("map", "layers", "weights")))
 
     def why_watched(self) -> str:
         """Why a model of PyTorch is watched instead of followed by the program's own pass; nothing if it is followed."""
-        if not self.in_memory or self.kind not in ("text", "ids") or self.map or self.interventions:
+        if not self.in_memory or self.kind not in ("text", "ids") or self.options["interventions"]:
             return ""
         from .torch_models import why_not_followed
 
@@ -121,20 +106,8 @@ class Input:
         """The profiles of a model of PyTorch of any family, as an input."""
         from .torch_models import watched
 
-        profiles, remembered = watched(self.model, self.tokenizer, documents=self.documents, length=self.length, seed=self.seed,
-                                       special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), reach=reach,
-                                       deal=deal, told=told, **self._text_or_ids())
-        return Input(None, None, "profiles", profiles, seed=self.seed, threads=self.threads, remembered=remembered)
-
-    def _require_sums(self) -> None:
-        """Refuses what is said of documents, where only sums over them are given."""
-        said = {"documents": self.documents, "length": self.length, "map": self.map, "layers": self.layers, "interventions": self.interventions,
-                "special_tokens": not self.special_tokens, "weights": self.weights != "auto"}
-        if self.model is not None or self.tokenizer is not None:
-            raise FormatError("run: profiles were summed of a model; omit the model and its tokenizer")
-        for name, given in said.items():
-            if given:
-                raise FormatError(f"run: {name} does not apply to profiles: they are sums over documents that passed elsewhere")
+        profiles, remembered = watched(self.model, self.tokenizer, seed=self.options["seed"], reach=reach, deal=deal, told=told, **self._documents())
+        return Input(None, None, "profiles", profiles, {name: self.options[name] for name in ("seed", "threads")}, remembered)
 
     def _of_profiles(self) -> Any:
         if not isinstance(self.value, (Profiles, str, os.PathLike)):
@@ -142,49 +115,41 @@ class Input:
                               "added up: one + two")
         return _core.profiles_input(self.value.given() if isinstance(self.value, Profiles) else path(self.value, "profiles"), self.remembered)
 
-    def _text_or_ids(self) -> dict[str, Any]:
-        if self.kind == "text":
-            return {"text": _written(self.value), "ids": None}
-        if isinstance(self.value, (str, os.PathLike)):
+    def _documents(self) -> dict[str, Any]:
+        """What a model of PyTorch reads."""
+        if self.kind not in ("text", "ids"):
+            raise FormatError(f"run: {self.kind} does not go with a model of PyTorch; give text and its tokenizer, or ids")
+        if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
             raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
-        return {"text": None, "ids": self.value}
+        return {"text": _written(self.value) if self.kind == "text" else None, "ids": self.value if self.kind == "ids" else None,
+                **{name: self.options[name] for name in ("documents", "length", "special_tokens", "allow_unknown")}}
 
     def _of_module(self) -> Any:
         from .torch_models import module_input  # PyTorch where it is there
 
-        if self.map:
-            raise FormatError("run: map does not go with a model of PyTorch, which says itself what its tensors are")
-        return module_input(self.model, self.tokenizer, documents=self.documents, length=self.length,
-                            special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown),
-                            refused=[] if self.kind in ("text", "ids") else [self.kind], **self._text_or_ids())
+        return module_input(self.model, self.tokenizer, **self._documents())
 
     def _of_files(self) -> Any:
-        if self.kind == "states" and self.length is not None:
-            raise FormatError("run: length does not apply to states: documents are as they were stored")
-        if self.kind != "states" and self.model is None:
-            raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
         if self.tokenizer is not None:
             raise FormatError("run: a model directory brings its own tokenizer; omit tokenizer, or give ids=[tokenizer(text).input_ids]")
         placed = {"text": _text, "ids": ids_place, "states": _arrays, "random_tokens": int}[self.kind](self.value)
-        target = None if self.target is None else _text(self.target, "target")
-        said = {name: getattr(self, name) for name in ("documents", "length", "special_tokens", "allow_unknown", "heads", "layer", "dataset",
-                                                       "axes", "apply_norm", "any_states", "seed")}
-        return _core.opened_input(self.kind, self.place, placed, target, said)
+        target = None if self.options["target"] is None else _text(self.options["target"], "target")
+        return _core.opened_input(self.kind, self.place, placed, target, self.options)
 
 
-def given_input(model: Any, tokenizer: Any, sources: dict[str, Any], **others: Any) -> Input:
+def given_input(model: Any, tokenizer: Any, sources: dict[str, Any], options: dict[str, Any]) -> Input:
     """The Input of a run, of whose sources one is given.
 
     Args:
         sources: "text", "ids", ... with their values, None where it is not given
-        others: fields of Input by name
+        options: of Input
     """
     if sources.get("text") is None and isinstance(tokenizer, (str, os.PathLike)):
         sources, tokenizer = sources | {"text": tokenizer}, None
     given = [name for name, value in sources.items() if value is not None]
     if len(given) != 1:
         raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
-    return Input(model, tokenizer, given[0], sources[given[0]], **others)
+    return Input(model, tokenizer, given[0], sources[given[0]], options)
 
 
 def _text(value: Any, name: str = "text") -> Any:

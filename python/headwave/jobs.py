@@ -91,7 +91,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     said = dict(target=target, documents=documents, length=length, special_tokens=special_tokens, map=map, interventions=interventions,
                 shuffles=shuffles, heads=heads, layer=layer, dataset=dataset, axes=axes, apply_norm=apply_norm, any_states=any_states,
                 layers=layers, weights=weights, allow_unknown=allow_unknown)
-    over = given_input(model, tokenizer, sources, **said, seed=options.get("seed", 1), threads=options.get("threads", 0))
+    over = given_input(model, tokenizer, sources, said | {name: options[name] for name in ("seed", "threads") if name in options})
     called, kind = type(over.model).__name__ if over.in_memory else over.model, over.kind
     if why := over.why_watched():
         _core.require_options_of_sums(plain_options(options))

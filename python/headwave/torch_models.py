@@ -6,7 +6,7 @@ import os
 import threading
 import types
 import warnings
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping
 
 import numpy as np
 import torch
@@ -80,28 +80,31 @@ def dtype_of(name: str, tensor: torch.Tensor, called: str) -> str:
 
 
 def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None,
-                 length: int | None, special_tokens: bool, allow_unknown: bool, refused: Sequence[str]) -> Any:
+                 length: int | None, special_tokens: bool, allow_unknown: bool) -> Any:
     """A model of PyTorch that is run document by document while a job asks for them, and captured; no file in between."""
-    if refused:
-        raise FormatError(f"run: {refused[0]} does not go with a model of PyTorch; give text and its tokenizer, or ids")
     require_eval(module)
     called = type(module).__name__
     config, about = described(module)
     weights = weights_of(module)
-    listed, padding = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
-    require_known(listed, module)
+    listed, facts = _read(about, module, tokenizer, text, ids, documents, length, special_tokens, allow_unknown)
     # Equal documents count once, as in the program; their ids tell, without a run of the model.
     numbers = sorted({tuple(one): number for number, one in reversed(list(enumerate(listed)))}.values())
     provenance = {"source": "text" if text is not None else "token ids", "documents": len(numbers),
-                  "length": max(map(len, listed)), "captured_from": called}
-    provenance |= {"padding_removed": padding} if padding else {}
+                  "length": max(map(len, listed)), "captured_from": called, **facts}
     provenance |= {"equal_documents": len(listed) - len(numbers)} if len(numbers) < len(listed) else {}
-    if text is not None:
-        provenance |= unknown_share(tokenizer, listed, allow_unknown) | unk_strings(tokenizer, text)
     return _core.module_input(config, called, tensors_of(weights, called), [len(listed[number]) for number in numbers],
                               _runner(module, tokenizer, Watch(module, about, None, False), listed, numbers), provenance,
                               {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called,
                                **exceeded(module, provenance["length"])})
+
+
+def _read(about: Any, module: torch.nn.Module, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None,
+          special_tokens: bool, allow_unknown: bool) -> tuple[list[list[int]], dict[str, Any]]:
+    """The ids of every document, and what results remember of them."""
+    listed, padding = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
+    require_known(listed, module)
+    facts: dict[str, Any] = {"padding_removed": padding} if padding else {}
+    return listed, facts if text is None else facts | unknown_share(tokenizer, listed, allow_unknown) | unk_strings(tokenizer, text)
 
 
 def exceeded(module: torch.nn.Module, tokens: int) -> dict[str, Any]:
@@ -135,12 +138,9 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
                           "headwave.watch(model, null=True), then headwave.run(profiles=watch.result())")
     longest = getattr(getattr(module, "config", None), "max_position_embeddings", None)
     about = types.SimpleNamespace(longest=longest if isinstance(longest, int) and longest > 0 else None)   # XLNet says -1: any length
-    listed, padding = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
-    require_known(listed, module)
-    remembered: dict[str, Any] = {"watched_text": "text" if text is not None else "token ids"}
-    remembered |= {"padding_removed": padding} if padding else {}
-    if text is not None:
-        remembered |= {"tokenizer": type(tokenizer).__name__} | unknown_share(tokenizer, listed, allow_unknown) | unk_strings(tokenizer, text)
+    listed, facts = _read(about, module, tokenizer, text, ids, documents, length, special_tokens, allow_unknown)
+    remembered: dict[str, Any] = {"watched_text": "text" if text is not None else "token ids", **facts}
+    remembered |= {} if text is None else {"tokenizer": type(tokenizer).__name__}
     remembered |= exceeded(module, max(map(len, listed)))
     if short := sum(len(one) < 2 for one in listed):
         warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=7)

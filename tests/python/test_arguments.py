@@ -101,8 +101,11 @@ def test_of_an_atlas(given, error, words):
     (dict(interventions=["shuffled-words"], shuffles=0), headwave.ShapeError, "shuffles=0"),
     (dict(progress=3), headwave.FormatError, "progress: int"),
     (dict(map=3), headwave.FormatError, "map: int; expected a path"),
-    (dict(layer=0), headwave.FormatError, "layer describes states"),
-    (dict(heads=4), headwave.FormatError, "heads describes states"),
+    (dict(special_tokens=False), headwave.FormatError, "special_tokens does not apply to ids: nothing is put around them"),
+    (dict(shuffles=3), headwave.FormatError, "shuffles applies to interventions=.'shuffled-words'. only"),
+    (dict(allow_unknown=True), headwave.FormatError, "allow_unknown applies to text only"),
+    (dict(layer=0), headwave.FormatError, "layer applies to states only"),
+    (dict(heads=4), headwave.FormatError, "heads applies to states only; a model says how many heads there are"),
 ])
 def test_of_a_job(given, error, words):
     refused(lambda: headwave.run(MODEL, ids=IDS, **given), error, words)
@@ -141,7 +144,7 @@ def test_of_a_source(given, error, words):
     ({"queries/layer_0": Q * np.nan, "keys/layer_0": Q, "num_heads": 2}, {}, headwave.Error, "NaN"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads=3), headwave.ShapeError, "3 heads"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, dict(heads="2"), headwave.FormatError, "heads='2'"),
-    (Q, dict(axes="token,width"), headwave.FormatError, "give dataset too"),
+    (Q, dict(axes="token,width"), headwave.FormatError, "axes says the axes of dataset; give that too"),
     ({"x": Q}, dict(dataset="x", axes="some,other"), headwave.FormatError, "axes='some,other'"),
     (Q, {}, headwave.FormatError, "give model=DIR"),
     ("nothing.h5", {}, headwave.IoError, "nothing.h5"),

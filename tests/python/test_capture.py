@@ -2,6 +2,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -13,6 +15,7 @@ from test_jobs import same
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+h5py = pytest.importorskip("h5py")
 
 SIZES = {
     "bert": ("BertModel", "BertConfig", dict(hidden_size=32, num_attention_heads=4, num_hidden_layers=3, intermediate_size=64,
@@ -85,6 +88,78 @@ def test_captured_states_give_the_models_attention(model, batch, tmp_path):
     half = passed(model, batch, tmp_path / "h.h5", dtype="float16", layers=[0, 2])
     result = headwave.run(tmp_path / "model", states=half, only=["measured_offset"])
     assert list(np.asarray(result["measured_offset/offset"].coords["layer"])) == [0, 2]
+
+
+def test_float16_is_the_nearest_and_what_it_cannot_hold_is_refused(tmp_path):
+    own = torch.nn.Sequential(torch.nn.Identity()).eval()
+    given = dict(layers={0: "0"}, heads=2, dtype="float16")
+    x = torch.zeros(1, 2, 4)
+    x[0] = torch.tensor([[2049, 2051, 65504, 2.0**-24], [2.0**-25, 1.5 * 2.0**-25, -(2.0**-14), 1 / 3]])
+    with headwave.capture(own, tmp_path / "half.h5", **given):
+        own(x)
+    with h5py.File(tmp_path / "half.h5") as file:
+        stored = file["hidden_states/layer_0"]
+        assert stored.dtype == np.float16 and np.array_equal(stored[()], x.numpy().astype(np.float16))
+    with pytest.raises(headwave.NumericError, match="hold 70504; float16 ends at 65504"), headwave.capture(own, tmp_path / "large.h5", **given):
+        own(x + 5000)
+    assert not (tmp_path / "large.h5").exists()
+
+
+@pytest.mark.parametrize("packing", [0, 4])
+def test_tokens_ids_and_marks_are_stored_beside_the_states(batch, tmp_path, packing):
+    class Spelled:
+        all_special_ids = [3]
+
+        def convert_ids_to_tokens(self, ids):
+            return ["zero\0byte" if i == 3 else f"t\u00f6k\u00e9n{i}" for i in ids]
+
+    torch.manual_seed(1)
+    made = transformers.BertModel(transformers.BertConfig(vocab_size=100, **SIZES["bert"][2])).eval()
+    ids = batch.clone()
+    ids[:, 5] = 3
+    with headwave.capture(made, tmp_path / "s.h5", tokenizer=Spelled(), packing=packing), torch.no_grad():
+        made(ids)
+    with h5py.File(tmp_path / "s.h5") as file:
+        assert np.array_equal(file["ids"], ids) and np.array_equal(file["special"], ids == 3)
+        assert file["tokens"].asstr()[0, 5] == "zero\u2400byte" and file["tokens"].asstr()[1, 0] == f"t\u00f6k\u00e9n{ids[1, 0]}"
+        assert file["document_name"].asstr()[2] == "document 2" and file["hidden_states/layer_0"].shape == (3, 40, 32)
+        assert (file["hidden_states/layer_0"].compression == "gzip") == (packing > 0) and file["hidden_states/layer_0"].fletcher32
+        assert dict(file.attrs)["num_heads"] == 4 and "turned" not in file.attrs and file["provenance"].attrs["captured_from"] == "BertModel"
+
+
+def test_a_call_without_ids_after_one_with_ids_is_refused(model, batch, tmp_path):
+    with pytest.raises(headwave.ShapeError, match="document 3 has ids of shape .0,.; expected .40,."):
+        with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
+            model(batch)
+            model(inputs_embeds=model.get_input_embeddings()(batch))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["capture", "profiles"])
+def test_a_full_disk_is_an_error_that_leaves_nothing_and_no_crash(tmp_path, what):
+    """The HDF5 library crashes when it closes a file that it could not write."""
+    program = f"""
+import os, resource, torch, transformers, headwave
+model = transformers.BertModel(transformers.BertConfig(vocab_size=100, hidden_size=128, num_attention_heads=4, num_hidden_layers=2,
+                                                       intermediate_size=64)).eval()
+ids = torch.randint(3, 100, (10, 200), generator=torch.Generator().manual_seed(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+try:
+    with torch.no_grad():
+        if {what == "capture"}:
+            with headwave.capture(model, "full.h5"):
+                model(ids)
+        else:
+            with headwave.watch(model, deal=True) as watch:
+                model(ids)
+            watch.result().save("full.h5")
+except headwave.IoError as error:
+    assert "full.h5: cannot be written: " in str(error) and "File too large" in str(error) and "\\n" not in str(error), error
+    assert os.listdir() == [], os.listdir()
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "refused\n"), done.stderr
 
 
 def test_a_model_is_run_and_followed_without_a_file(model, batch):
@@ -545,6 +620,7 @@ def test_what_cannot_be_captured_is_refused(model, batch, tmp_path):
     refused("says itself", heads=4)
     refused("expected a list of layers", layers=3)
     refused("expected a list of layers", layers="0")
+    refused("an empty list", layers=[])
     refused("whole number", layers=[1.5])
     refused("0 to 9", headwave.ShapeError, packing=10)
     refused("one of transformers", tokenizer="bert")

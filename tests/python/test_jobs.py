@@ -180,7 +180,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     model = MODELS / "bert-mlm"
     refused("expected one of text, ids", model=model)
     refused("text and ids given", model=model, ids=ids, text="a")
-    refused("ids needs a model", ids=ids)
+    refused("ids needs model, which reads it", ids=ids)
     refused("the option reach is 'far', expected", model=model, ids=ids, reach="far")
     refused("reach", headwave.ShapeError, model=model, ids=ids, reach=-1)
     refused("the option everything is 1, expected True or False", model=model, ids=ids, everything=1)
@@ -194,6 +194,10 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("an empty dict", states={})
     refused("there is nothing in it", headwave.ShapeError, states={"hidden_states": np.zeros((0, 4, 4))})
     refused("NaN", states={"attentions": np.full((1, 1, 1, 4, 4), np.nan)})
+    refused("axes says the axes of dataset", states=np.ones((2, 4, 4)), axes="document,token,width")
+    refused("any_states is about the norm of a model; give model too", states=np.ones((2, 4, 4)), any_states=True)
+    refused("interventions does not apply to states", states=np.ones((2, 4, 4)), interventions=["words-only"])
+    refused("heads does not apply with model, which says", model=model, states=np.ones((2, 4, 4)), heads=2)
     refused("length does not apply", states=np.ones((2, 4, 4)), length=3)
     refused("holds 3 documents, 7 were asked for", model=model, ids=ids, documents=7)
 
@@ -254,7 +258,7 @@ def test_two_texts_give_the_numbers_of_the_program_line_by_line(program, tmp_pat
 @pytest.mark.parametrize("given, problem", [
     (dict(text="a b\n", target="a\nb\n"), "expected a line of the one beside each of the other"),
     (dict(text="a b\n", target="a\n", length=8), "length does not apply to target"),
-    (dict(random_tokens=8, target="a\n"), "target is the output of an encoder-decoder for text"),
+    (dict(random_tokens=8, target="a\n"), "target needs a text that it is written for, and random_tokens is none"),
 ])
 def test_a_target_that_does_not_fit_is_refused(translator, given, problem):
     with pytest.raises(headwave.FormatError, match=problem):

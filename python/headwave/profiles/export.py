@@ -18,12 +18,13 @@ from .headvis import contents
 from .written import replaced
 
 if TYPE_CHECKING:
-    from .stack import Stack, Summed
+    from .result import Profiles
+    from .stack import Stack
 
 Files = dict[str, Callable[[str], Any]]  # by name: what writes it to a path
 
 
-def export(profiles: "Summed", to: str, folder: str, options: dict[str, Any]) -> None:
+def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) -> None:
     """Writes the files of a tool, all of them or none.
 
     Raises:
@@ -47,11 +48,13 @@ def export(profiles: "Summed", to: str, folder: str, options: dict[str, Any]) ->
         with contextlib.ExitStack() as made:   # names are given when all files are written
             for path, write in paths.items():
                 write(made.enter_context(replaced(path)))
+    except IoError:
+        raise
     except OSError as error:
         raise IoError(f"{folder}: cannot be written: {error}") from error
 
 
-def _duo_attention(profiles: "Summed", recent: int = 256) -> Files:
+def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
     """Patterns of DuoAttention: key_head_distant of every key head.
 
     DuoAttention trains its numbers, and these are measured: no threshold of theirs means anything here. What both give is an order of heads,
@@ -75,7 +78,7 @@ def _duo_attention(profiles: "Summed", recent: int = 256) -> Files:
     }
 
 
-def _kvpress(profiles: "Summed") -> Files:
+def _kvpress(profiles: "Profiles") -> Files:
     """Query statistics of kvpress's ExpectedAttentionStatsPress: means and covariances before rotary positions.
 
     Source: Devoto et al. 2025, arXiv:2510.00636.
@@ -107,7 +110,7 @@ def _kvpress(profiles: "Summed") -> Files:
     }
 
 
-def _triattention(profiles: "Summed") -> Files:
+def _triattention(profiles: "Profiles") -> Files:
     """Query statistics of TriAttention: mean and mean modulus of channels i and i + d/2, before rotary positions, and their frequencies:
     its loaders for vLLM and sglang take theta = 10,000 where the metadata has none.
 
@@ -141,7 +144,7 @@ def _triattention(profiles: "Summed") -> Files:
     return {"stats.pt": _written(file.getvalue())}
 
 
-def _headvis(profiles: "Summed", model: str = "", dataset: str = "", tokenizer: Any = None, sequences: int = 20) -> Files:
+def _headvis(profiles: "Profiles", model: str = "", dataset: str = "", tokenizer: Any = None, sequences: int = 20) -> Files:
     """Metrics of every head, and the largest weights of single documents.
 
     Source: Luger et al. 2026, transformer-circuits.pub/2026/headvis.
@@ -166,7 +169,7 @@ _TOOLS: dict[str, Callable[..., Files]] = {
 }
 
 
-def _causal(profiles: "Summed", to: str) -> tuple["Stack", list[Any]]:
+def _causal(profiles: "Profiles", to: str) -> tuple["Stack", list[Any]]:
     """The one stack of a causal model, and the number of each layer in it; None: its path has none.
 
     Raises:
@@ -179,7 +182,7 @@ def _causal(profiles: "Summed", to: str) -> tuple["Stack", list[Any]]:
     return stack, [number and int(number[0]) for number in found]
 
 
-def _all_layers(profiles: "Summed", to: str) -> "Stack":
+def _all_layers(profiles: "Profiles", to: str) -> "Stack":
     """The one stack of a causal model, with layers numbered from 0: these tools number layers, and know no names.
 
     Raises:
@@ -206,7 +209,7 @@ def _require_queries(stack: "Stack", to: str) -> None:
         )
 
 
-def _source(profiles: "Summed", stack: "Stack") -> dict[str, Any]:
+def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
     """What was measured, of which weights, on which documents; the tools' loaders ignore it."""
     return {
         "source": "headwave",

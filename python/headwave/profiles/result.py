@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from typing import TYPE_CHECKING, Any, Callable, Sequence
@@ -12,8 +13,8 @@ from .. import _core
 from ..arguments import names
 from ..errors import FormatError, IoError, ShapeError
 from .export import export
-from .stack import Stack, Summed, about_of, coordinates, variables
-from .written import replaced, seal
+from .stack import Stack, about_of, coordinates, variables
+from .written import NewHdf5, h5py_module
 
 if TYPE_CHECKING:
     from .bins import OffsetBins
@@ -22,11 +23,23 @@ if TYPE_CHECKING:
 FORMAT = 2
 
 
-class Profiles(Summed):
+@dataclasses.dataclass(repr=False)
+class Profiles:
     """Sums of attention over the documents that a model read while it was watched.
 
     Profiles of several processes over other documents of the same model are added: `one + two`.
+
+    Args:
+        model: its class
+        settings: of the watch
+        stacks: by name; layers of one kind of attention each
+        skipped: layers without attention, and such as did not run
     """
+
+    model: str
+    settings: dict[str, Any]
+    stacks: dict[str, Stack]
+    skipped: list[str]
 
     @classmethod
     def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str],
@@ -98,7 +111,6 @@ class Profiles(Summed):
         Raises:
             IoError: the file is there, or cannot be written; FormatError: there is no such stack, or h5py is not installed
         """
-        h5py = _h5py()
         path = os.fspath(path)
         only = list(dict.fromkeys(names(only, "only")))
         for name in only:
@@ -106,15 +118,13 @@ class Profiles(Summed):
                 raise FormatError(f"profiles: there is no stack '{name}'; expected one of {', '.join(self.stacks)}")
         if os.path.lexists(path) and not overwrite:
             raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
-        try:
-            with replaced(path) as made:
-                with h5py.File(made, "w") as file:
-                    file.attrs.update(self._attributes())
-                    for name in only or self.stacks:
-                        _write(file.create_group(name), self.stacks[name])
-                seal(made)
-        except OSError as error:
-            raise IoError(f"{path}: cannot be written: {error}") from error
+        with NewHdf5(path) as new:
+            new.write(lambda: self._fill(new.file, only or list(self.stacks)))
+
+    def _fill(self, file: Any, chosen: list[str]) -> None:
+        file.attrs.update(self._attributes())
+        for name in chosen:
+            _write(file.create_group(name), self.stacks[name])
 
     def _attributes(self) -> dict[str, Any]:
         settings = {name: json.dumps(value) if isinstance(value, (list, dict, str)) else int(value) for name, value in self.settings.items()}
@@ -148,7 +158,7 @@ def open_profiles(path: str) -> Profiles:
     Raises:
         IoError: it cannot be read; FormatError: it is no file of profiles, or of another format
     """
-    h5py = _h5py()
+    h5py = h5py_module()
     try:
         _core.require_right_seal(path)
         with h5py.File(path) as file:
@@ -171,23 +181,15 @@ def open_profiles(path: str) -> Profiles:
 def are_profiles(path: str) -> bool:
     """Whether a file says that it holds profiles."""
     try:
-        h5py = _h5py()
+        h5py = h5py_module()
         with h5py.File(path) as file:
             return file.attrs.get("format") == "headwave profiles"
     except (FormatError, OSError):
         return False
 
 
-def _h5py() -> Any:
-    try:
-        import h5py
-    except ImportError as error:
-        raise FormatError("profiles are read and written by h5py, which is not installed; pip install h5py") from error
-    return h5py
-
-
 def _write(group: Any, stack: Stack) -> None:
-    texts = _h5py().string_dtype()
+    texts = h5py_module().string_dtype()
     group.attrs.update(about_of(stack))
     for axis, values in coordinates(stack).items():   # xarray and netCDF want one for every axis
         group.create_dataset(axis, data=values, dtype=texts if values.dtype == object else None).make_scale(axis)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
@@ -224,23 +223,6 @@ class Stack:
     def _moments(self) -> list[Moments]:
         arrays = [getattr(self, f"unrotated_{label}") for label in LABELS]
         return [Moments(*(array[layer] for array in arrays)) for layer in range(len(self.layers))]
-
-
-@dataclasses.dataclass
-class Summed:
-    """The sums of a model.
-
-    Args:
-        model: its class
-        settings: of the watch
-        stacks: by name; layers of one kind of attention each
-        skipped: layers without attention, and such as did not run
-    """
-
-    model: str
-    settings: dict[str, Any]
-    stacks: dict[str, Stack]
-    skipped: list[str]
 
 
 def _together(moments: list[Moments], label: str) -> np.ndarray:

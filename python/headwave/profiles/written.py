@@ -1,38 +1,109 @@
-"""Files that appear whole or not at all, and the digest at the end of a file of profiles (data/files/digest.h)."""
+"""Files that appear whole or not at all, those of HDF5 by h5py."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
-import os
-import secrets
-from typing import Iterator
+import io
+from typing import Any, Callable, Iterator
 
 from .. import _core
+from ..errors import FormatError, IoError
 
 
 @contextlib.contextmanager
 def replaced(path: str) -> Iterator[str]:
-    """A new file beside `path` to write to, which takes its name in the end; it is removed if an exception is raised.
+    """The temporary name of a new file, which takes the name `path` in the end; it is removed if an exception is raised.
 
     Raises:
-        OSError: it cannot be made, or cannot take the name
+        IoError: it cannot be made, or cannot take the name
     """
-    while True:
-        made = f"{path}.{secrets.token_hex(6)}.unfinished"
-        try:
-            os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))   # follows no link, and takes no file that is there
-            break
-        except FileExistsError:
-            continue
+    new = _core.NewFile(path)
     try:
-        yield made
-        os.replace(made, path)
-    except BaseException:
-        os.remove(made)
-        raise
+        yield str(new.temporary)
+        new.commit()
+    finally:
+        new.abandon()
 
 
-def seal(path: str) -> None:
-    """Appends the digest of a file's bytes."""
-    with open(path, "ab") as file:
-        file.write(_core.seal_of_file(path).encode())
+class NewHdf5:
+    """A new HDF5 file under a temporary name: `file`, of h5py, which write() fills, until finish() or abandon().
+
+    Raises:
+        IoError: it cannot be made; FormatError: h5py is not installed
+    """
+
+    def __init__(self, path: str) -> None:
+        h5py = h5py_module()
+        self._path, self._new = path, _core.NewFile(path)
+        self._disk = _Disk(self._new.temporary, "r+")
+        self._thread = concurrent.futures.ThreadPoolExecutor(1)   # Ctrl-C is raised in the main thread, and here it would be in the library
+        self.file = h5py.File(self._disk, "w")
+
+    def __enter__(self) -> "NewHdf5":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if kind is None:
+                self.finish()
+        finally:
+            self.abandon()
+
+    def write(self, work: Callable[[], Any]) -> None:
+        """Does what writes to the file.
+
+        Raises:
+            IoError: the disk refused something
+        """
+        try:
+            self._thread.submit(work).result()
+        finally:
+            if self._disk.failed is not None:
+                raise IoError(f"{self._path}: cannot be written: {self._disk.failed}")
+
+    def finish(self) -> None:
+        """Closes the file, appends the digest of its bytes (data/files/digest.h), and gives it its name."""
+        self.write(self.file.close)
+        self._new.seal()
+        self._new.commit()
+
+    def abandon(self) -> None:
+        """Removes what has not got its name."""
+        self._thread.submit(self.file.close)   # may fail: what was not written is missing
+        self._thread.shutdown()
+        self._disk.close()
+        self._new.abandon()
+
+
+class _Disk(io.FileIO):
+    """A file that keeps its first error of a write to itself: the HDF5 library crashes when it closes what it could not write."""
+
+    failed: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data)
+        try:
+            while self.failed is None and len(left):
+                left = left[super().write(left) or 0:]
+        except OSError as error:
+            self.failed = error
+        return len(data)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self.failed = self.failed or error
+            return size or 0
+
+
+def h5py_module() -> Any:
+    """Raises:
+        FormatError: h5py is not installed
+    """
+    try:
+        import h5py
+    except ImportError as error:
+        raise FormatError("HDF5 is read and written here by h5py, which is not installed; pip install h5py") from error
+    return h5py

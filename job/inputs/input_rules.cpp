@@ -1,0 +1,86 @@
+#include "input_rules.h"
+
+#include <algorithm>
+
+namespace headwave {
+
+namespace {
+
+/// What errors say of several options.
+namespace why {
+
+constexpr auto summed = "does not apply to {}: they are sums over documents that passed elsewhere",
+               stored = "does not apply to {}: documents are as they were stored", only = "applies to {} only",
+               norm = "is about the norm of a model; give {} too", reads = "needs {}, which reads it",
+               twice = "does not go with {}: each says what documents are; give one of them",
+               written = "needs a text that it is written for, and {} is none; give text, or omit it";
+
+}  // namespace why
+
+using Rule = InputRule::Kind;
+
+constexpr InputRule input_rule_table[]{
+    {"text", Rule::replaces, "random_tokens", why::twice},
+    {"text", Rule::replaces, "ids", why::twice},
+    {"text", Rule::replaces, "states", why::twice},
+    {"text", Rule::replaces, "profiles", why::twice},
+    {"random_tokens", Rule::replaces, "ids", why::twice},
+    {"random_tokens", Rule::replaces, "states", why::twice},
+    {"random_tokens", Rule::replaces, "profiles", why::twice},
+    {"ids", Rule::replaces, "states", why::twice},
+    {"ids", Rule::replaces, "profiles", why::twice},
+    {"states", Rule::replaces, "profiles", why::twice},
+    {"target", Rule::replaces, "random_tokens", why::written},
+    {"target", Rule::replaces, "ids", why::written},
+    {"target", Rule::replaces, "states", why::written},
+    {"target", Rule::replaces, "profiles", why::written},
+    {"model", Rule::replaces, "profiles",
+     "does not apply to {}, which were summed of a model and say of which; omit it"},
+    {"map", Rule::replaces, "profiles", why::summed},
+    {"text", Rule::needs, "model", why::reads},
+    {"ids", Rule::needs, "model", why::reads},
+    {"random_tokens", Rule::needs, "model", why::reads},
+    {"map", Rule::needs, "model", "says what the tensors of {} are; give that too"},
+    {"layers", Rule::has_no_place, "profiles", why::summed},
+    {"layers", Rule::has_no_place, "states", "does not apply to {}: layers are those that were stored"},
+    {"weights", Rule::has_no_place, "profiles", why::summed},
+    {"target", Rule::needs, "text", "is what is written where {} is read; give that too"},
+    {"documents", Rule::has_no_place, "profiles", why::summed},
+    {"length", Rule::has_no_place, "profiles", why::summed},
+    {"length", Rule::has_no_place, "target", "does not apply to {}: documents are lines as they stand"},
+    {"length", Rule::has_no_place, "random_tokens", "does not apply to {}, which says how many there are"},
+    {"length", Rule::has_no_place, "states", why::stored},
+    {"no_special_tokens", Rule::has_no_place, "profiles", why::summed},
+    {"no_special_tokens", Rule::has_no_place, "ids", "does not apply to {}: nothing is put around them"},
+    {"no_special_tokens", Rule::has_no_place, "states", why::stored},
+    {"allow_unknown", Rule::needs, "text", why::only},
+    {"head_count", Rule::needs, "states", "applies to {} only; a model says how many heads there are"},
+    {"head_count", Rule::has_no_place, "model", "does not apply with {}, which says how many heads there are"},
+    {"layer", Rule::needs, "states", why::only},
+    {"dataset", Rule::needs, "states", why::only},
+    {"axes", Rule::needs, "states", why::only},
+    {"axes", Rule::needs, "dataset", "says the axes of {}; give that too"},
+    {"apply_norm", Rule::needs, "states", why::only},
+    {"apply_norm", Rule::needs, "model", why::norm},
+    {"any_states", Rule::needs, "states", why::only},
+    {"any_states", Rule::needs, "model", why::norm},
+    {"intervene", Rule::has_no_place, "profiles", why::summed},
+    {"intervene", Rule::has_no_place, "states",
+     "does not apply to {}: what the model made of words and positions is stored"},
+    {"shuffles", Rule::needs, "shuffled_words", why::only},
+};
+
+}  // namespace
+
+std::span<const InputRule> input_rules() {
+  return input_rule_table;
+}
+
+const InputRule* broken_input_rule(const std::set<std::string>& given) {
+  const auto* broken = std::ranges::find_if(input_rule_table, [&](const InputRule& rule) {
+    return given.contains(rule.option) && given.contains(rule.other) != (rule.kind == Rule::needs);
+  });
+  return broken == std::end(input_rule_table) ? nullptr : broken;
+}
+
+}  // namespace headwave
