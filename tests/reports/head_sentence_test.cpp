@@ -289,7 +289,7 @@ TEST_CASE("head sentences: what a head writes") {
   CHECK_THAT(
       head_sentences(sample::result({.effects = true}))[0].text,
       ContainsSubstring("; it copies, raising the words that it attends to (+0.01 standard deviations) and raises "
-                        "bill on average; without it the loss rises"));
+                        "bill, bill on average; without it the loss rises"));
 }
 
 TEST_CASE("head sentences: the answer has their cells, and says why no keys were moved") {

@@ -163,10 +163,10 @@ void add_effects(Result& result, const Size& size) {
   for (const char* name : {"copying", "copying_q_value"})
     result.fields.push_back(
         make_field(std::string("head_writes/") + name, heads, "1", "copying", std::vector<double>(rows, 0.01)));
-  const Axis rank{"written_rank", "1", "rank", std::vector<std::int64_t>{0}};
+  const Axis rank{"written_rank", "1", "rank", std::vector<std::int64_t>{0, 1}};
   result.fields.push_back(
-      make_field("head_writes/raised", before(heads, {rank}), "1", "words", std::vector<double>(rows)));
-  result.fields.back().values = std::vector<std::string>(rows, "bill");
+      make_field("head_writes/raised", before(heads, {rank}), "1", "words", std::vector<double>(2 * rows)));
+  result.fields.back().values = std::vector<std::string>(2 * rows, "bill");
 }
 
 /// Positions give most, earlier layers the rest, the last feed-forward works against them.
