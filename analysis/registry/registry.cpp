@@ -30,6 +30,8 @@
   analysis(head_account) \
   analysis(attention_bits) \
   analysis(score_sources) \
+  analysis(head_writes) \
+  analysis(head_effect) \
   analysis(offset_by_query) \
   analysis(rotary_wave) \
   analysis(offset_agreement)

@@ -86,12 +86,24 @@ struct Stack {
   }
 };
 
+/// What predicts tokens from final states: cap(words . norm(activation(transform x)) + bias), each part optional.
+struct PredictionHead {
+  Linear transform;  ///< of masked-language models; or empty
+  Activation activation = Activation::gelu;
+  Norm transform_norm;
+  float state_scale = 1;  ///< T5 with tied words: 1/sqrt(d_model)
+  Linear words;           ///< (vocabulary, d_model): often the word embeddings again
+  float soft_cap = 0;     ///< logits s become cap tanh(s / cap); 0: they stay
+};
+
 /// A model as data: descriptions, and views of its weights.
 struct Model {
-  std::string family;                   ///< "bert", "gpt2", "llama", ...
-  Stack stack;                          ///< the encoder, or the decoder of a decoder-only model
-  std::optional<Stack> decoder;         ///< of an encoder-decoder
-  Index longest = 0;                    ///< longest document, or target, the positions allow, in tokens; 0: any
+  std::string family;            ///< "bert", "gpt2", "llama", ...
+  Stack stack;                   ///< the encoder, or the decoder of a decoder-only model
+  std::optional<Stack> decoder;  ///< of an encoder-decoder
+  Index longest = 0;             ///< longest document, or target, the positions allow, in tokens; 0: any
+  /// Reads what predicts tokens, since few analyses need it and it may be as large as all layers. Null: nothing does.
+  std::function<std::shared_ptr<const PredictionHead>()> read_prediction;
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
   /// Gives the memory of weights that lie in a file back to the system; they are read again when somebody looks at them.
   /// Null: there is nothing to give.

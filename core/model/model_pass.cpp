@@ -32,9 +32,11 @@ class StackPass {
   /// One block in place.
   /// @param x  (T, d_model)
   /// @param needed  whether anybody wants what follows its attention
-  void apply_block(Index layer, const Block& block, bool needed, Matrix32& x) const {
+  /// @param given  (T, d_model) what its attention adds, in place of what it would; null: it is computed
+  void apply_block(Index layer, const Block& block, bool needed, Matrix32& x, const Matrix32* given = nullptr) const {
     const bool crosses = !memory_.empty();
     const auto self = [&](const Matrix32& input) {
+      if (given != nullptr) return *given;
       Matrix32 added = self_attention(layer, block.self, input, needed || crosses);
       show_addition(layer, Sublayer::attention, added, block.self.output.bias);
       return added;
@@ -276,6 +278,27 @@ Matrix32 model_pass(const Model& model, const Document& document, std::span<Prob
                     const PassOptions& options) {
   const Passing alone{&document, probes};
   return std::move(model_passes(model, {&alone, 1}, 1, options).front());
+}
+
+std::vector<Matrix32> block_states(const Model& model, const Document& document, std::span<Probe* const> probes) {
+  require_sequences(model, document);
+  const Stack& stack = model.stack;
+  std::vector<Matrix32> states{embedded_tokens(stack.embedding, document, document.name)};
+  for (Index layer = 0; layer < stack.layers(); ++layer) {
+    Matrix32 x = states.back();
+    StackPass(stack, document, probes, {}).apply_block(layer, *stack.layer(layer), true, x);
+    states.push_back(std::move(x));
+  }
+  return states;
+}
+
+Matrix32 resumed_pass(const Model& model, const Document& document, Index layer, Matrix32 x, const Matrix32& added) {
+  const Stack& stack = model.stack;
+  const StackPass pass(stack, document, {}, {});
+  for (Index at = layer; at < stack.layers(); ++at)
+    pass.apply_block(at, *stack.layer(at), true, x, at == layer ? &added : nullptr);
+  normalise(x, stack.final_norm);
+  return x;
 }
 
 std::vector<Matrix32> model_passes(const Model& model, std::span<const Passing> documents, int threads,

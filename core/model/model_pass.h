@@ -33,6 +33,18 @@ struct PassOptions {
 Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
                     const PassOptions& options = {});
 
+/// Runs a model of one stack on one document, and keeps every state between blocks.
+/// @returns [layer] (T, d_model) what enters each block, before its norms; and last what leaves the last one, before the final norm
+/// @throws as model_pass()
+std::vector<Matrix32> block_states(const Model& model, const Document& document, std::span<Probe* const> probes);
+
+/// The rest of a pass after a layer's attention, with another output of that attention.
+/// @param x      (T, d_model) what enters the layer's block: block_states()[layer]
+/// @param added  (T, d_model) what its attention adds, as StreamAddition has it
+/// @returns (T, d_model) final states
+/// @throws as LayerStore::block()
+Matrix32 resumed_pass(const Model& model, const Document& document, Index layer, Matrix32 x, const Matrix32& added);
+
 /// A document that passes through a model, and the probes that watch it.
 struct Passing {
   const Document* document = nullptr;

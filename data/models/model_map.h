@@ -165,6 +165,16 @@ struct StackMap {
   TensorNames final_norm;
 };
 
+/// What predicts tokens (core/model/model.h: PredictionHead); without `words` nothing does.
+struct PredictionMap {
+  TensorNames transform;
+  Activation activation = Activation::gelu;
+  TensorNames transform_norm;
+  float state_scale = 1;
+  float soft_cap = 0;
+  TensorNames words;
+};
+
 /// The description of a model: everything that is needed to read a checkpoint, without its weights.
 /// Families of Hugging Face models become one of these through their config.json (families.h); any other
 /// checkpoint through a small TOML file (families.h).
@@ -173,6 +183,7 @@ struct ModelMap {
   std::string reason;  ///< why it was taken for that: "config.json says model_type 'bert'"
   StackMap stack;      ///< the encoder, or the decoder of a decoder-only model
   std::optional<StackMap> decoder;
+  PredictionMap prediction;
   Index longest = 0;                 ///< longest document, or target, the positions allow, in tokens; 0: any
   std::vector<std::string> ignored;  ///< redundant tensors: masks, position numbers; "*" matches any text
 };

@@ -19,6 +19,9 @@ namespace {
 /// The words of fusions, in the order of Fusion.
 constexpr auto fusion_words = {"none", "qkv", "kv", "qkv_by_head", "kv_by_head"};
 
+/// The words of activations, in the order of Activation.
+constexpr auto activation_words = {"gelu", "gelu_tanh", "relu", "silu"};
+
 /// What config.json calls activations, in the words of a map.
 constexpr std::pair<std::string_view, std::string_view> config_activations[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
@@ -398,7 +401,7 @@ void read_stack(MapReader& keys, StackMap& stack) {
   keys("unit_head_norm", stack.unit_head_norm);
   keys("residual_scale", stack.block.residual_scale);
   keys("parallel", stack.block.parallel);
-  keys("activation", stack.block.activation, {"gelu", "gelu_tanh", "relu", "silu"});
+  keys("activation", stack.block.activation, activation_words);
   keys("gate_limit", stack.block.gate_clip.limit);
   keys("gate_slope", stack.block.gate_clip.slope);
   keys("in_out", stack.in_out);
@@ -412,6 +415,15 @@ void read_stack(MapReader& keys, StackMap& stack) {
   keys.table("experts",
              [&](MapReader& inner) { read_experts(inner, stack.experts, stack.block.router, stack.layers); });
   keys.table("tensors", [&](MapReader& inner) { read_tensors(inner, stack); });
+}
+
+void read_prediction(MapReader& keys, PredictionMap& prediction) {
+  keys("words", prediction.words);
+  keys("transform", prediction.transform);
+  keys("transform_norm", prediction.transform_norm);
+  keys("activation", prediction.activation, activation_words);
+  keys("state_scale", prediction.state_scale);
+  keys("soft_cap", prediction.soft_cap);
 }
 
 /// @param require  (whether it is good, what is expected)
@@ -539,6 +551,7 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
     if (map.decoder->cross.empty())
       throw FormatError(fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", place));
   }
+  keys.table("prediction", [&](MapReader& inner) { read_prediction(inner, map.prediction); });
   // A rotation that follows the length of a text has no end.
   if (by_config && map.stack.positions.rotary.scaling == RotaryScaling::dynamic) map.longest = 0;
   if (map.stack.positions.has_table() && map.longest == 0)

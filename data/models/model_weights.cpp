@@ -681,6 +681,37 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   return stack;
 }
 
+PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, const StackMap& last) {
+  PredictionHead head;
+  const Index width = map.transform.empty() ? last.d_model : embedded_width(last);
+  head.transform = reader.linear(map.transform, width, last.d_model, last.in_out);
+  head.activation = map.activation;
+  head.transform_norm = reader.norm(map.transform_norm, last, width);
+  head.state_scale = map.state_scale;
+  head.soft_cap = map.soft_cap;
+  head.words = reader.linear(map.words, last.vocabulary, width, false);
+  return head;
+}
+
+/// How to read what predicts tokens. Null if the map or the checkpoint does not have all of it: attention is computed
+/// without it.
+std::function<std::shared_ptr<const PredictionHead>()> prediction_reader(const ModelMap& map,
+                                                                         std::shared_ptr<const Checkpoint> checkpoint) {
+  if (map.prediction.words.empty()) return {};
+  const StackMap& last = map.decoder ? *map.decoder : map.stack;
+  TensorReader shapes(checkpoint, {.check_values = false});
+  shapes.look_at(Reading::shape);
+  (void)prediction_of(shapes, map.prediction, last);
+  if (!shapes.problems().empty()) return {};
+  return [checkpoint = std::move(checkpoint), prediction = map.prediction, last] {
+    TensorReader whole(checkpoint, {});
+    auto held = std::make_shared<std::pair<PredictionHead, std::shared_ptr<const ModelStorage>>>(
+        prediction_of(whole, prediction, last), whole.storage());
+    if (!whole.problems().empty()) throw FormatError(problems_text(shown_path(checkpoint->path()), whole.problems()));
+    return std::shared_ptr<const PredictionHead>(held, &held->first);
+  };
+}
+
 /// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
 std::set<std::string> layer_beginnings(const ModelMap& map) {
   std::set<std::string> beginnings;
@@ -729,11 +760,13 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   model.longest = map.longest;
   model.stack = stack_of(reader, map.stack, model.longest);
   if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest);
+  if (options.layers == 0 || options.layers >= map.stack.layers)
+    model.read_prediction = prediction_reader(map, reader.storage()->checkpoint);
   model.storage = reader.storage();
 
   const std::set<std::string> beginnings = layer_beginnings(map);
   for (const std::string& name : reader.checkpoint().names()) {
-    if (reader.was_read(name)) continue;
+    if (reader.was_read(name) || name == map.prediction.words.weight) continue;
     if (std::any_of(map.ignored.begin(), map.ignored.end(), [&](const auto& p) { return matches(name, p); })) continue;
     const bool of_layer = std::ranges::any_of(beginnings, [&](const auto& b) { return name.starts_with(b); });
     if (of_layer)

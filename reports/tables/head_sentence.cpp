@@ -25,9 +25,10 @@ constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
 constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
 constexpr Index longest_looks = 41;                     // letters of a cell
 constexpr std::array plain_cells{"sink", "by place", "certain words", "what it asks for"};  // where names do not fit
-constexpr double explains = 0.3;     // of a part, from which on a hypothesis names it
-constexpr double broad = 8;          // tokens
-constexpr double widest_told = 0.5;  // interval of a share from which something can be told
+constexpr double explains = 0.3;      // of a part, from which on a hypothesis names it
+constexpr double false_share = 0.05;  // of heads that are said to matter
+constexpr double broad = 8;           // tokens
+constexpr double widest_told = 0.5;   // interval of a share from which something can be told
 enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
 
 /// A word as it is shown; in quotes if it is punctuation alone.
@@ -99,10 +100,14 @@ class Sentences {
       one.looks = "undefined";
       return one;
     }
+    const bool has_loss = std::isfinite(at("loss", head));
+    one.effect = at(has_loss ? "loss" : "state", head);
+    one.matters = at("q_value", head) <= false_share && (has_loss || one.effect > at("state_placebo", head));
     if (one.bits < close_to_uniform) {
       one.looks = "close to uniform";
-      one.text = fmt::format("{} is close to uniform attention: {:.2f} bits", head_name(one.name.layer, one.name.head),
-                             one.bits);
+      one.named = false;
+      one.text = fmt::format("{} is close to uniform attention: {:.2f} bits{}",
+                             head_name(one.name.layer, one.name.head), one.bits, effect_text(one, head));
       return one;
     }
     const double follow = at("follow", head);
@@ -118,6 +123,7 @@ class Sentences {
         parts.push_back(fmt::format("{} {:.0f}", part_names[p], 100 * share));
       if ((!(share >= said_share) && p != order.front()) || clauses.size() == most_said) continue;
       const Clause clause = clause_of(p, head);
+      if (p == order.front()) one.named = clause.cell != plain_cells[p] || p == sink_part;
       clauses.push_back(clause.sentence);
       for (const std::string& cell : {clause.cell, std::string(plain_cells[p])}) {
         const std::string longer = one.looks + (one.looks.empty() ? "" : "; ") + cell;
@@ -130,6 +136,31 @@ class Sentences {
     one.why = fmt::format("{} %", fmt::join(parts, ", "));
     one.text = sentence(one, clauses, but, head);
     return one;
+  }
+
+  /// "; it copies, raising the words that it attends to (0.83 standard deviations), and raises curse, bill"; empty: not known.
+  [[nodiscard]] std::string writes_text(std::size_t head) const {
+    std::vector<std::string> said, names;
+    if (const double copying = at("copying", head); at("copying_q_value", head) <= false_share)
+      said.push_back(fmt::format("{} the words that it attends to ({:+.2f} standard deviations)",
+                                 copying > 0 ? "copies, raising" : "lowers", copying));
+    for (std::size_t rank = 0; rank < 3; ++rank)
+      if (const std::string word = word_of("raised", head, rank); !word.empty()) names.push_back(named_word(word));
+    if (!names.empty()) said.push_back(fmt::format("raises {} on average", fmt::join(names, ", ")));
+    return said.empty() ? "" : fmt::format("; it {}", fmt::join(said, " and "));
+  }
+
+  /// "; without it the loss rises by 0.120 nats (...)"; empty: the head was not taken away.
+  [[nodiscard]] std::string effect_text(const HeadSentence& one, std::size_t head) const {
+    if (std::isnan(one.effect)) return {};
+    const std::string but = one.matters && !one.named ? ", although nothing names what it finds" : "";
+    if (std::isnan(at("loss", head)))
+      return fmt::format("; without it the final state changes by {:.1f} % ({:.1f} % by a random change as large){}",
+                         100 * one.effect, 100 * at("state_placebo", head), but);
+    const std::string range = fmt::format("{:+.3f} to {:+.3f}", at("loss_lower", head), at("loss_upper", head));
+    if (!one.matters) return fmt::format("; that the loss changes without it is not shown ({} nats)", range);
+    return fmt::format("; without it the loss {} by {:.3f} nats ({}; {:+.3f} by a random change as large){}",
+                       one.effect > 0 ? "rises" : "falls", std::abs(one.effect), range, at("loss_placebo", head), but);
   }
 
   [[nodiscard]] Clause clause_of(std::size_t part, std::size_t head) const {
@@ -262,7 +293,7 @@ class Sentences {
           "; without {} in its keys the largest weight goes from {:.2f} to {:.2f} (random directions: {:.2f})",
           visible_text(word_of("removed_source", head)), at("weight", head), at("weight_without", head),
           at("weight_placebo", head));
-    return text;
+    return text + writes_text(head) + effect_text(one, head);
   }
 
   /// Numbers of a Field: of every head in turn, or of all heads for every entry of its other axis.
@@ -367,6 +398,37 @@ std::string largest_parts_sentence(const std::vector<HeadSentence>& heads) {
   return text.empty() ? text : text + ".";
 }
 
+std::string effect_findings(const std::vector<HeadSentence>& heads) {
+  std::vector<double> bits;
+  std::vector<HeadSentence> by_effect;
+  for (const HeadSentence& head : heads) {
+    if (!std::isfinite(head.bits) || !std::isfinite(head.effect)) continue;
+    bits.push_back(head.bits);
+    by_effect.push_back(head);
+  }
+  if (bits.empty()) return {};
+  std::ranges::sort(bits);
+  const double strong = bits[bits.size() - (bits.size() + 3) / 4];
+  std::ranges::stable_sort(by_effect, std::greater(), [](const HeadSentence& head) { return std::abs(head.effect); });
+  constexpr std::size_t most = 8;
+  const auto listed = [&](const char* what, const auto& is_one) {
+    std::vector<std::string> names;
+    std::size_t more = 0;
+    for (const HeadSentence& head : by_effect)
+      if (is_one(head) && names.size() < most)
+        names.push_back(fmt::format("{} ({:+.3f})", head_name(head.name.layer, head.name.head), head.effect));
+      else
+        more += is_one(head) ? 1 : 0;
+    if (names.empty()) return std::string();
+    return fmt::format("{}: {}{}.", what, fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  };
+  const std::string nameless = listed("Heads that matter although nothing names what they find",
+                                      [](const HeadSentence& head) { return head.matters && !head.named; });
+  const std::string idle = listed("Strong heads of which no effect is shown",
+                                  [&](const HeadSentence& head) { return !head.matters && head.bits >= strong; });
+  return nameless + (nameless.empty() || idle.empty() ? "" : " ") + idle;
+}
+
 std::optional<Field> largest_part_field(const Result& result) {
   const std::vector<HeadSentence> heads = head_sentences(result);
   if (!is_composed(heads)) return std::nullopt;
@@ -399,7 +461,10 @@ const std::vector<std::string>& head_sentence_fields() {
              {"matched_content", {"gain", "gain_lower", "pair_query", "pair_key", "pair_share"}},
              {"account_evidence",
               {"moved", "moved_lower", "moved_upper", "removed_source", "weight", "weight_without", "weight_placebo",
-               "weight_placebo_lowest"}}})
+               "weight_placebo_lowest"}},
+             {"head_writes", {"copying", "copying_q_value", "raised"}},
+             {"head_effect",
+              {"loss", "loss_lower", "loss_upper", "loss_placebo", "state", "state_placebo", "q_value"}}})
       for (const char* quantity : quantities) all.push_back(fmt::format("{}/{}", group, quantity));
     return all;
   }();

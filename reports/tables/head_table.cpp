@@ -349,6 +349,7 @@ std::string head_paragraph(const Result& result, bool titled) {
     if (const std::string parts = all_parts_text(result, all); !titled && !parts.empty())
       add(fmt::format("What makes attention differ from uniform attention: {}.", parts));
     add(largest_parts_sentence(all));
+    add(effect_findings(all));
   } else if (!titled) {
     add(offsets_sentence(values) + ".");
   }

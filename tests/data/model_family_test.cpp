@@ -7,6 +7,7 @@
 
 #include "../../core/attention/position_term.h"
 #include "../../core/model/model_pass.h"
+#include "../../core/model/prediction.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/models/families.h"
 #include "../../data/models/model_directory.h"
@@ -112,6 +113,14 @@ void check_kernel(const ScoreBias& term, const std::vector<MatrixView32>& bias, 
   }
 }
 
+void check_logits(const Model& model, const Matrix32& last, const Expected& expected, const std::string& at) {
+  if (!model.read_prediction) {
+    CHECK_FALSE(model.stack.block.causal);  // what predicts words is asked for of causal models
+    return;
+  }
+  check_states(logits(*model.read_prediction(), last), expected.matrices(at + "logits").front());
+}
+
 void check_single(const Model& model, const Expected& expected, const std::string& at) {
   Document document;
   document.ids = expected.ids(at + "ids");
@@ -122,6 +131,7 @@ void check_single(const Model& model, const Expected& expected, const std::strin
   check_weights(kept.weights[kind], expected.matrices(at + "attentions"));
   check_inputs(kept.states[kind], expected.matrices(at + "attention_input"));
   check_states(last, expected.matrices(at + "hidden_states").back());
+  check_logits(model, last, expected, at);
   if (expected.has(at + "inv_freq")) check_rotary(model, expected, at, document.length());
   if (expected.has(at + "position_bias"))
     check_kernel(*model.stack.position_term.added, expected.matrices(at + "position_bias"), model.stack.block.causal);
@@ -141,6 +151,7 @@ void check_pair(const Model& model, const Expected& expected, const std::string&
   check_inputs(kept.states[AttentionKind::causal], expected.matrices(at + "decoder_attention_input"));
   check_inputs(kept.states[AttentionKind::cross], expected.matrices(at + "cross_attention_input"));
   check_states(last, expected.matrices(at + "decoder_hidden_states").back());
+  check_logits(model, last, expected, at);
   if (expected.has(at + "encoder_position_bias")) {
     check_kernel(*model.stack.position_term.added, expected.matrices(at + "encoder_position_bias"), false);
     check_kernel(*model.decoder->position_term.added, expected.matrices(at + "decoder_position_bias"), true);
@@ -187,6 +198,11 @@ Model legacy_model(const std::string& name) {
 
 TEST_CASE("every family computes what transformers computes") {
   for (const std::string& name : families_of_text()) check_family(name, open_model(family(name)));
+}
+
+TEST_CASE("BERT and RoBERTa predict words where the checkpoint does, encoders alone do not") {
+  for (const char* name : {"bert-mlm", "roberta-mlm"}) CHECK(open_model(family(name)).read_prediction);
+  CHECK_FALSE(open_model(repository_file("tests/golden/models/bert")).read_prediction);
 }
 
 TEST_CASE("configs of before transformers 5 say the same") {

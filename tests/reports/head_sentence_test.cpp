@@ -187,7 +187,7 @@ TEST_CASE("head sentences: all heads together, by their parts and their largest 
 
 TEST_CASE("head sentences: Fields of other shapes are refused by name") {
   for (const std::string& name : head_sentence_fields()) {
-    Result result = sample::result();
+    Result result = sample::result({.effects = true});
     CAPTURE(name);
     field_of(result, name).axes.pop_back();
     CHECK_THROWS_WITH(head_sentences(result), ContainsSubstring(name));
@@ -247,6 +247,49 @@ TEST_CASE("head sentences: what moved keys show where position matters, and what
   CHECK(stays.follows == "but 0.02");
   CHECK_THAT(stays.text, ContainsSubstring("0.30 of its offset profile follows, against what its parts say"));
   CHECK_THAT(stays.text, ContainsSubstring("0.02 of the attention on the two goes with the content; when"));
+}
+
+TEST_CASE("head sentences: what the model does without a head, and what does not fit that") {
+  Result result = six_heads();
+  const auto add = [&](const char* name, std::vector<double> values) {
+    result.fields.push_back(make_field(std::string("head_effect/") + name, six, "nat", "", std::move(values)));
+  };
+  CHECK(effect_findings(head_sentences(result)).empty());
+  add("loss", {0.001, 0.12, 0.03, -0.05, 0, 0});
+  add("loss_lower", {-0.01, 0.1, 0.01, -0.08, 0, 0});
+  add("loss_upper", {0.012, 0.14, 0.05, -0.02, 0, 0});
+  add("loss_placebo", {0, 0.01, 0, 0, 0, 0});
+  add("q_value", {0.9, 0.001, 0.01, 0.04, 1, 1});
+  std::vector<HeadSentence> heads = head_sentences(result);
+  CHECK_THAT(heads[0].text,
+             ContainsSubstring("; that the loss changes without it is not shown (-0.010 to +0.012 nats)"));
+  CHECK_THAT(heads[1].text,
+             ContainsSubstring("; without it the loss rises by 0.120 nats (+0.100 to +0.140; +0.010 by a random "
+                               "change as large)"));
+  CHECK_THAT(heads[3].text,
+             ContainsSubstring("(-0.080 to -0.020; +0.000 by a random change as large), although nothing names "
+                               "what it finds"));
+  CHECK_THAT(heads[4].text,
+             ContainsSubstring("0.02 bits; that the loss changes without it is not shown (+0.000 to +0.000 nats)"));
+  CHECK(
+      effect_findings(heads) ==
+      "Heads that matter although nothing names what they find: L0H3 (-0.050), L0H2 (+0.030). Strong heads of which no "
+      "effect is shown: L0H0 (+0.001).");
+  std::erase_if(result.fields, [](const Field& field) { return field.name.starts_with("head_effect/loss"); });
+  add("state", {0.1, 0.2, 0.1, 0.1, 0, 0});
+  add("state_placebo", {0.01, 0.02, 0.2, 0.01, 0, 0});
+  heads = head_sentences(result);
+  CHECK_THAT(heads[1].text,
+             ContainsSubstring("; without it the final state changes by 20.0 % (2.0 % by a random change as large)"));
+  CHECK(heads[1].matters);
+  CHECK_FALSE(heads[2].matters);  // less than the placebo
+}
+
+TEST_CASE("head sentences: what a head writes") {
+  CHECK_THAT(
+      head_sentences(sample::result({.effects = true}))[0].text,
+      ContainsSubstring("; it copies, raising the words that it attends to (+0.01 standard deviations) and raises "
+                        "bill, bill on average; without it the loss rises"));
 }
 
 TEST_CASE("head sentences: the answer has their cells, and says why no keys were moved") {

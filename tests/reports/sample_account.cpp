@@ -153,6 +153,22 @@ void add_removed(Result& result, const Size& size) {
     result.fields.push_back(make_field(name, heads, "1", "weight", weights));
 }
 
+/// Every head raises the loss a little, and copies.
+void add_effects(Result& result, const Size& size) {
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  const auto rows = static_cast<std::size_t>(size.layers * size.heads);
+  for (const char* name : {"loss", "loss_lower", "loss_upper", "loss_placebo", "state", "state_placebo", "q_value"})
+    result.fields.push_back(
+        make_field(std::string("head_effect/") + name, heads, "1", "effect", std::vector<double>(rows, 0.02)));
+  for (const char* name : {"copying", "copying_q_value"})
+    result.fields.push_back(
+        make_field(std::string("head_writes/") + name, heads, "1", "copying", std::vector<double>(rows, 0.01)));
+  const Axis rank{"written_rank", "1", "rank", std::vector<std::int64_t>{0, 1}};
+  result.fields.push_back(
+      make_field("head_writes/raised", before(heads, {rank}), "1", "words", std::vector<double>(2 * rows)));
+  result.fields.back().values = std::vector<std::string>(2 * rows, "bill");
+}
+
 /// Positions give most, earlier layers the rest, the last feed-forward works against them.
 void add_sources(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
@@ -213,6 +229,7 @@ void add_account(Result& result, const Size& size) {
   add_sources(result, size);
   add_rotary(result, size);
   if (size.bits) add_bits(result, size);
+  if (size.effects) add_effects(result, size);
 }
 
 Result rotary_result(const Size& size) {

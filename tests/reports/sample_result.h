@@ -14,7 +14,8 @@ struct Size {
   Index length = 512;  ///< T
   Index clusters = 6;
   Index tokens = 15;
-  bool bits = true;  ///< with attention_bits
+  bool bits = true;      ///< with attention_bits
+  bool effects = false;  ///< with head_effect
 };
 
 /// Tokens that break careless programs: markup, quotes, format and shell characters, control characters, wide ones.

@@ -1,0 +1,296 @@
+#include "head_effect.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/algebra/product.h"
+#include "../../core/attention/probe.h"
+#include "../../core/fields/fields.h"
+#include "../../core/model/layer.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/model/prediction.h"
+#include "../../core/numbers/random.h"
+#include "../../core/process/threads.h"
+#include "../pass/analysis.h"
+#include "../pass/even_spread.h"
+#include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
+
+namespace headwave {
+
+namespace {
+
+/// Keeps the outputs of all heads, and what attention adds.
+class HeadOutputs : public Probe {
+ public:
+  explicit HeadOutputs(Index layers) : outputs(static_cast<std::size_t>(layers)), added(outputs) {}
+  using Probe::see;
+  [[nodiscard]] bool wants_values() const override { return true; }
+  void see(const LayerHeads& heads) override { outputs[static_cast<std::size_t>(heads.layer)] = heads.outputs; }
+  void see(const StreamAddition& addition) override {
+    if (addition.sublayer == Sublayer::attention) added[static_cast<std::size_t>(addition.layer)] = addition.added;
+  }
+  void see(const Tile& /*tile*/) override {}
+
+  std::vector<Matrix32> outputs;  ///< [layer] (T, heads * d_value)
+  std::vector<Matrix32> added;    ///< [layer] (T, d_model)
+};
+
+/// Sums of the outputs of all heads, over documents.
+struct OutputSums {
+  std::vector<Matrix> sum;  ///< [layer] (T, heads * d_value), or one row if documents differ in length
+  Index rows = 0;           ///< that were added to each row of `sum`
+
+  /// @param by_place  else all tokens are added to one row
+  void add(const std::vector<Matrix32>& outputs, bool by_place) {
+    if (sum.empty()) sum.resize(outputs.size());
+    for (std::size_t layer = 0; layer < outputs.size(); ++layer) {
+      const Matrix own =
+          by_place ? Matrix(outputs[layer].cast<double>()) : Matrix(outputs[layer].cast<double>().colwise().sum());
+      sum[layer] = sum[layer].size() == 0 ? own : Matrix(sum[layer] + own);
+    }
+    rows += by_place ? 1 : outputs.front().rows();
+  }
+
+  /// Equation (1) less the output as it is, for some columns.
+  [[nodiscard]] Matrix32 change(const Matrix32& outputs, std::size_t layer, Index first, Index width,
+                                bool by_place) const {
+    const Matrix own = outputs.middleCols(first, width).cast<double>();
+    const auto all = sum[layer].middleCols(first, width);
+    if (by_place) return ((all - own) / static_cast<double>(rows - 1) - own).cast<float>();
+    const Vector mean = (all.row(0) - own.colwise().sum()).transpose() / static_cast<double>(rows - own.rows());
+    return (mean.transpose().replicate(own.rows(), 1) - own).cast<float>();
+  }
+};
+
+/// Rows of random directions with the norms of other rows.
+Matrix32 random_rows(const Matrix32& like, Random random) {
+  Matrix32 rows(like.rows(), like.cols());
+  for (Index i = 0; i < rows.rows(); ++i) {
+    for (Index c = 0; c < rows.cols(); ++c) rows(i, c) = static_cast<float>(random.normal());
+    rows.row(i) *= like.row(i).norm() / rows.row(i).norm();
+  }
+  return rows;
+}
+
+/// Equation (3).
+double state_change(const Matrix32& changed, const Matrix32& before) {
+  double sum = 0;
+  for (Index i = 0; i < before.rows(); ++i) {
+    const double norm = before.row(i).cast<double>().norm();
+    sum += norm > 0 ? (changed.row(i) - before.row(i)).cast<double>().norm() / norm : 0;
+  }
+  return sum / static_cast<double>(before.rows());
+}
+
+/// One document without each head in turn.
+class Ablation {
+ public:
+  Ablation(const Model& model, const HeadGrid& grid, const HeadEffectOptions& options, const PredictionHead* prediction)
+      : model_(model), grid_(grid), options_(options), prediction_(prediction) {}
+
+  [[nodiscard]] double loss(const Matrix32& final, const Document& document) const {
+    return prediction_ == nullptr ? not_defined : next_token_loss(*prediction_, final, document.ids);
+  }
+
+  /// Fills column `d` of the effects.
+  void measure(const Document& document, Index d, const OutputSums& sums, HeadEffects& effects) const {
+    HeadOutputs probe(model_.stack.layers());
+    const std::array<Probe*, 1> probes{&probe};
+    const std::vector<Matrix32> states = block_states(model_, document, probes);
+    Matrix32 before = states.back();
+    normalise(before, model_.stack.final_norm);
+    effects.base_loss[d] = loss(before, document);
+    const Random random = Random(options_.seed).stream(static_cast<std::uint64_t>(d));
+    for (Index place = 0; place < std::ssize(grid_.layers); ++place) {
+      const auto layer = static_cast<std::size_t>(grid_.layers[static_cast<std::size_t>(place)]);
+      const MatrixView32 output = model_.stack.blocks[layer].self.output.weight;
+      const Index width = output.cols() / grid_.heads;
+      for (Index head = 0; head < grid_.heads; ++head) {
+        stop_if_asked();
+        const Index row = place * grid_.heads + head, first = head * width;
+        const auto measure_change = [&](const Matrix32& change, Matrix& losses, Matrix& changes) {
+          Matrix32 added = probe.added[layer];
+          multiply_add(added, change, MatrixView32(output.middleCols(first, width)).transpose());
+          const Matrix32 after = resumed_pass(model_, document, static_cast<Index>(layer), states[layer], added);
+          losses(row, d) = loss(after, document) - effects.base_loss[d];
+          changes(row, d) = state_change(after, before);
+        };
+        const Matrix32 change = sums.change(probe.outputs[layer], layer, first, width, effects.by_place);
+        measure_change(change, effects.loss, effects.state);
+        if (options_.placebo)
+          measure_change(random_rows(change, random.stream(static_cast<std::uint64_t>(row))), effects.loss_placebo,
+                         effects.state_placebo);
+      }
+    }
+  }
+
+ private:
+  const Model& model_;
+  const HeadGrid& grid_;
+  const HeadEffectOptions& options_;
+  const PredictionHead* prediction_;  ///< null: there is no loss
+};
+
+}  // namespace
+
+std::vector<Document> documents_to_change(const Source& source, Index most) {
+  std::vector<Index> longer;
+  for (Index i = 0; i < source.count(); ++i)
+    if (source.length(i) > 1) longer.push_back(i);
+  const Index count = std::ssize(longer);
+  std::vector<Document> documents;
+  for (Index n = 0; n < count; ++n)
+    if (is_spread(n, std::min(most, count), count))
+      documents.push_back(source.ids_alone(longer[static_cast<std::size_t>(n)]));
+  return documents;
+}
+
+std::string no_head_effects(const Model& model, const Source& source) {
+  if (model.decoder)
+    return fmt::format("a {} has an encoder and a decoder; only models of one stack are rerun", model.family);
+  if (model.stack.embedding.words.empty() || !source.ids_alone(0).stored.empty())
+    return "states, or queries and keys, are stored; the model cannot be run on them again";
+  if (model.by_layer()) return "weights are read layer by layer, and every head would read them again";
+  if (model.stack.blocks.front().self.output.empty()) return "the output projection of heads is not known";
+  if (source.count() < 2) return "the mean of a head's output needs a second document";
+  return {};
+}
+
+HeadEffects head_effects(const Model& model, const Source& source, const HeadGrid& grid,
+                         const HeadEffectOptions& options) {
+  if (const std::string why = no_head_effects(model, source); !why.empty()) throw ShapeError("head_effects: " + why);
+  const std::vector<Document> documents = documents_to_change(source, options.documents);
+  const Index count = std::ssize(documents);
+  if (count < 2) throw ShapeError("head_effects: expected at least two documents of two or more tokens");
+  HeadEffects effects;
+  effects.grid = grid;
+  effects.by_place =
+      std::ranges::all_of(documents, [&](const Document& one) { return one.length() == documents.front().length(); });
+  std::shared_ptr<const PredictionHead> prediction;
+  if (model.stack.block.causal && model.read_prediction) prediction = model.read_prediction();
+  effects.has_loss = prediction != nullptr;
+
+  OutputSums sums;
+  parallel_in_order(count, options.threads, [&](Index d) -> std::function<void()> {
+    auto probe = std::make_shared<HeadOutputs>(model.stack.layers());
+    const std::array<Probe*, 1> probes{probe.get()};
+    (void)block_states(model, documents[static_cast<std::size_t>(d)], probes);
+    return [&sums, &effects, probe] { sums.add(probe->outputs, effects.by_place); };
+  });
+
+  effects.base_loss = Vector::Constant(count, not_defined);
+  effects.loss = effects.loss_placebo = effects.state = effects.state_placebo =
+      Matrix::Constant(grid.rows(), count, not_defined);
+  const Ablation ablation(model, grid, options, prediction.get());
+  parallel_for(count, options.threads,
+               [&](Index d) { ablation.measure(documents[static_cast<std::size_t>(d)], d, sums, effects); });
+  return effects;
+}
+
+PairedMeans paired_means(const Matrix& differences, double coverage) {
+  const Index n = differences.cols();
+  PairedMeans means;
+  means.mean = differences.rowwise().mean();
+  means.lower = means.upper = means.p_value = Vector::Constant(differences.rows(), not_defined);
+  if (n < 3) return means;
+  for (Index row = 0; row < differences.rows(); ++row) {
+    const Vector own = differences.row(row).transpose();
+    if (!own.allFinite()) continue;
+    const double mean = means.mean[row];
+    // The means without one document each are (n mean - x) / (n - 1), and spread as s / sqrt(n).
+    const Vector left = (static_cast<double>(n) * mean - own.array()) / static_cast<double>(n - 1);
+    const double half = jackknife_error(left, coverage);
+    means.lower[row] = mean - half;
+    means.upper[row] = mean + half;
+    const double error = std::sqrt((own.array() - mean).square().sum() / static_cast<double>(n * (n - 1)));
+    if (mean == 0)
+      means.p_value[row] = 1;
+    else
+      means.p_value[row] =
+          error > 0 ? std::min(1.0, 2 * student_tail(std::abs(mean) / error, static_cast<double>(n - 1))) : 0;
+  }
+  return means;
+}
+
+namespace {
+
+constexpr double coverage_of_effects = 0.95;
+constexpr const char* few_documents = "fewer than 3 documents";
+
+class HeadEffectAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
+    Fields fields("head_effect");
+    if (const std::string why = no_head_effects(input().model, *input().source); !why.empty()) {
+      fields.absent("state", "1", "relative change of the final state without the head", why);
+      return fields.taken();
+    }
+    HeadEffectOptions how;
+    how.seed = options().seed;
+    how.threads = input().threads;
+    const HeadEffects effects = head_effects(input().model, *input().source, site().grid, how);
+    const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)};
+    const auto add = [&](const std::string& name, const char* unit, const std::string& long_name, const Matrix& all) {
+      const PairedMeans means = paired_means(all, coverage_of_effects);
+      fields.add(name, heads, unit, long_name, means.mean);
+      fields.add(name + "_lower", heads, unit, "lower end of its 95 % interval over documents", means.lower,
+                 few_documents);
+      fields.add(name + "_upper", heads, unit, "upper end of its 95 % interval over documents", means.upper,
+                 few_documents);
+      return means.p_value;
+    };
+    if (effects.has_loss) {
+      const Vector p = add("loss", "nat", "loss without the head less the loss with it", effects.loss);
+      fields.add("loss_placebo", heads, "nat",
+                 "the same of a random change of the head's output, as large at every token",
+                 Vector(effects.loss_placebo.rowwise().mean()));
+      fields.add("model_loss", {}, "nat", "mean cross-entropy of the next token of the model as it is",
+                 effects.base_loss.mean());
+      fields.add("q_value", heads, "1", "rate of false discoveries if heads up to this one change the loss",
+                 q_values(p), few_documents);
+    }
+    add("state", "1", "relative change of the final state without the head", effects.state);
+    fields.add("state_placebo", heads, "1", "the same of a random change of the head's output, as large at every token",
+               Vector(effects.state_placebo.rowwise().mean()));
+    if (!effects.has_loss)
+      fields.add(
+          "q_value", heads, "1",
+          "rate of false discoveries if heads up to this one change the final state otherwise than the placebo does",
+          q_values(paired_means(effects.state - effects.state_placebo, coverage_of_effects).p_value), few_documents);
+    fields.note_all("documents", static_cast<std::int64_t>(effects.state.cols()));
+    fields.note_all("replaced_by", std::string(effects.by_place ? "mean over the other documents at the same place"
+                                                                : "mean over all tokens of the other documents"));
+    if (!effects.has_loss)
+      fields.note_all("no_loss", input().stack().block.causal
+                                     ? fmt::format("this {} checkpoint has no prediction head", input().model.family)
+                                     : fmt::format("a {} does not predict the next token", input().model.family));
+    std::vector<Field> taken = fields.taken();
+    taken.front().attributes["column"] = std::string(effects.has_loss ? "loss change" : "state change");
+    return taken;
+  }
+};
+
+std::unique_ptr<Analysis> make_head_effect(const AnalysisInput& input) {
+  return input.source == nullptr ? nullptr : std::make_unique<HeadEffectAnalysis>(input);
+}
+
+}  // namespace
+
+const AnalysisKind& head_effect_analysis() {
+  static const AnalysisKind kind{.name = "head_effect",
+                                 .asks = "Does the head matter: what changes without it?",
+                                 .needs = {Need::attention},
+                                 .one_sequence = true,
+                                 .make = make_head_effect};
+  return kind;
+}
+
+}  // namespace headwave

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_name.h"
+#include "../../core/model/model.h"
+#include "../../core/model/source.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+struct HeadEffectOptions {
+  Index documents = 8;  ///< at most, spread evenly over all
+  std::uint64_t seed = 1;
+  bool placebo = true;  ///< whether random changes are made, too; they double the time
+  int threads = 1;      ///< over documents; changes no digit
+};
+
+/// What a model does without each of its heads. Rows are heads, columns documents.
+struct HeadEffects {
+  HeadGrid grid;
+  bool by_place = false;        ///< the mean of a head's outputs is taken place by place
+  bool has_loss = false;        ///< the model is causal and predicts tokens
+  Vector base_loss;             ///< (documents) nat, of the model as it is; NaN: there is none
+  Matrix loss, loss_placebo;    ///< (rows, documents) nat, (2); NaN: there is none
+  Matrix state, state_placebo;  ///< (rows, documents) (3)
+};
+
+/// Mean ablation of every head. In document d the output of a head is replaced by its mean over the other documents,
+///
+///     o'_i = 1/(N - 1) sum over e != d of o_i^e,                                                              (1)
+///
+/// at the same place i if all documents have one length, else the mean over all of their tokens. Everything after it is
+/// recomputed from the layer of the head on. With f the final states, and the loss the mean cross-entropy of the next token,
+///
+///     loss_h(d) = loss without head h - loss,   nat                                                           (2)
+///     state_h(d) = mean over tokens of |f'_i - f_i| / |f_i|                                                   (3)
+///
+/// The placebo replaces o_i by o_i + |o'_i - o_i| r_i with a random direction r_i for every token: as large a change of the same
+/// output. Both are 0 if the output is the same for all documents, or if W_O ignores it.
+///
+/// A head of layer l of L costs L - l layers, twice with the placebo, and each a product with the vocabulary.
+///
+/// Source: mean ablation, Wang et al. 2023, arXiv:2211.00593; Michel, Levy and Neubig 2019 (heads set to zero).
+/// @throws ShapeError if no_head_effects() gives a reason; Error as the source and the model pass
+HeadEffects head_effects(const Model& model, const Source& source, const HeadGrid& grid,
+                         const HeadEffectOptions& options = {});
+
+/// Documents of two or more tokens, at most `most`, spread evenly over a source.
+std::vector<Document> documents_to_change(const Source& source, Index most);
+
+/// Why heads cannot be taken away; empty: they can.
+std::string no_head_effects(const Model& model, const Source& source);
+
+/// Mean over documents of every row, with its interval and the chance of such a mean if the true one is 0:
+///
+///     t = mean / (s / sqrt n),   interval: mean +- t_{n-1} s / sqrt n                                         (4)
+struct PairedMeans {
+  Vector mean, lower, upper;  ///< (rows)  bounds are NaN for fewer than 3 documents
+  Vector p_value;             ///< (rows)  two-sided
+};
+
+/// @param coverage  of the intervals
+PairedMeans paired_means(const Matrix& differences, double coverage);
+
+}  // namespace headwave

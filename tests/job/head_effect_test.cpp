@@ -1,0 +1,259 @@
+// What models do without a head: golden PyTorch, a model made by hand whose answer is known, and nothing where nothing changes.
+
+#include "../../analysis/why/head_effect.h"
+
+#include <cmath>
+#include <fstream>
+#include <memory>
+
+#include "../../analysis/why/head_writes.h"
+#include "../../core/model/intervention.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/job.h"
+#include "../analysis/golden_json.h"
+#include "../catch.h"
+#include "quick_options.h"
+
+using namespace headwave;
+
+namespace {
+
+HeadGrid all_heads(const Model& model) {
+  HeadGrid grid;
+  for (Index layer = 0; layer < model.stack.layers(); ++layer) grid.layers.push_back(layer);
+  grid.heads = model.stack.block.heads;
+  return grid;
+}
+
+void check_numbers(const Matrix& found, const nlohmann::json& expected) {
+  REQUIRE(found.rows() == std::ssize(expected));
+  REQUIRE(found.cols() == std::ssize(expected[0]));
+  for (Index row = 0; row < found.rows(); ++row)
+    for (Index d = 0; d < found.cols(); ++d) {
+      CAPTURE(row, d);
+      CHECK(found(row, d) ==
+            Approx(expected[static_cast<std::size_t>(row)][static_cast<std::size_t>(d)].get<double>()).margin(1e-5));
+    }
+}
+
+/// As tests/golden/make_head_effect.py finds it, in PyTorch.
+void check_as_golden(const std::string& folder, const std::string& name, bool by_place) {
+  const nlohmann::json golden = golden_json("head_effect.json")[name];
+  const TemporaryFolder ids;
+  std::ofstream(ids / "ids.json") << golden["documents"];
+  const JobInput input = ids_input({folder}, {ids / "ids.json"});
+  const HeadEffects effects = head_effects(input.model, *input.source, all_heads(input.model));
+  CHECK(effects.by_place == by_place);
+  check_numbers(effects.state, golden["state"]);
+  CHECK(effects.has_loss == golden.contains("loss"));
+  if (!effects.has_loss) return;
+  check_numbers(effects.loss, golden["loss"]);
+  for (Index d = 0; d < effects.base_loss.size(); ++d)
+    CHECK(effects.base_loss[d] == Approx(golden["model_loss"][static_cast<std::size_t>(d)].get<double>()).margin(1e-5));
+}
+
+JobInput random_words(const std::string& family) {
+  return random_input(repository_file("tests/golden/families/" + family), {.documents = 5, .period = 10, .repeats = 2},
+                      false);
+}
+
+/// Document i is word i, six times.
+class EqualWords : public Source {
+ public:
+  explicit EqualWords(Index count = 4) : count_(count) {}
+  [[nodiscard]] Index count() const override { return count_; }
+  [[nodiscard]] Index length(Index /*i*/) const override { return 6; }
+  [[nodiscard]] Document document(Index i) const override {
+    Document document;
+    document.ids.assign(6, static_cast<std::int32_t>(i));
+    return document;
+  }
+  [[nodiscard]] Attributes provenance() const override { return {}; }
+
+ private:
+  Index count_;
+};
+
+/// A model of one layer without norms and positions. Head 0 copies the mean of all words it sees to the channels that
+/// predict, 20 times as large; head 1 writes nothing.
+struct CopyingModel {
+  static constexpr Index words = 8, d_model = 16;
+  Matrix32 embedding = Matrix32::Identity(words, d_model), value = Matrix32::Zero(2 * words, d_model),
+           output = Matrix32::Zero(d_model, 2 * words), nothing = Matrix32::Zero(2 * words, d_model),
+           wide = Matrix32::Zero(4, d_model), narrow = Matrix32::Zero(d_model, 4),
+           predicts = Matrix32::Zero(words, d_model);
+  Model model;
+
+  CopyingModel() {
+    value.topLeftCorner(words, words).setIdentity();
+    value.bottomLeftCorner(words, words).setIdentity();
+    output.bottomLeftCorner(words, words) = 20 * Matrix32::Identity(words, words);
+    predicts.rightCols(words).setIdentity();
+    model.family = "copying";
+    Stack& stack = model.stack;
+    stack.block.heads = stack.block.kv_heads = 2;
+    stack.block.d_head = words;
+    stack.block.causal = true;
+    stack.block.norm_place = NormPlace::pre;
+    stack.embedding.words = embedding;
+    Block block;
+    block.self.query.weight = block.self.key.weight = nothing;
+    block.self.value.weight = value;
+    block.self.output.weight = output;
+    block.feed_forward.widen.weight = wide;
+    block.feed_forward.narrow.weight = narrow;
+    stack.blocks.push_back(block);
+    auto head = std::make_shared<PredictionHead>();
+    head->words.weight = predicts;
+    model.read_prediction = [head] { return head; };
+  }
+  CopyingModel(const CopyingModel&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("what a model does without a head is what PyTorch does, of a small Llama") {
+  NEEDS_SHARED("stories260K/model.safetensors");
+  check_as_golden(shared_file("stories260K"), "stories260K", true);
+}
+
+TEST_CASE("what a model does without a head is what PyTorch does, of GPT-2, with documents of one length or several") {
+  check_as_golden(repository_file("tests/golden/families/gpt2"), "gpt2", true);
+  check_as_golden(repository_file("tests/golden/families/gpt2"), "gpt2, lengths differ", false);
+}
+
+TEST_CASE("what a model does without a head is what PyTorch does, of BERT, whose states change") {
+  check_as_golden(repository_file("tests/golden/families/bert-mlm"), "bert-mlm", true);
+}
+
+namespace {
+
+void check_writes(const std::string& folder, const std::string& name) {
+  const nlohmann::json golden = golden_json("head_effect.json")[name];
+  const TemporaryFolder ids;
+  std::ofstream(ids / "ids.json") << golden["documents"];
+  const JobInput input = ids_input({folder}, {ids / "ids.json"});
+  const HeadWrites writes = head_writes(input.model, *input.source, all_heads(input.model), {.fdr = 1});
+  for (std::size_t row = 0; row < golden["copying"].size(); ++row) {
+    CAPTURE(name, row);
+    const auto at = static_cast<Index>(row);
+    CHECK(writes.copying[at] == Approx(golden["copying"][row].get<double>()).margin(1e-5));
+    CHECK(writes.p_value[at] == Approx(golden["copying_p_value"][row].get<double>()).margin(1e-5));
+    REQUIRE_FALSE(writes.raised[row].empty());
+    CHECK(writes.raised[row].front().id == golden["raised"][row].get<std::int32_t>());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("copying scores and raised words are those of another program, of a small Llama") {
+  NEEDS_SHARED("stories260K/model.safetensors");
+  check_writes(shared_file("stories260K"), "stories260K");
+}
+
+TEST_CASE("copying scores and raised words are those of another program, of GPT-2") {
+  check_writes(repository_file("tests/golden/families/gpt2"), "gpt2");
+}
+
+TEST_CASE("a head that copies what it attends to is found, one that writes nothing has no score") {
+  const CopyingModel copying;
+  const EqualWords source(8);
+  const HeadWrites writes = head_writes(copying.model, source, all_heads(copying.model));
+  CHECK(writes.words == 8);
+  CHECK(writes.copying[0] > 2);
+  CHECK(writes.q_value[0] < 0.001);
+  CHECK(std::isnan(writes.copying[1]));
+  // Every document raises another word, so none is raised in all of them.
+  CHECK(writes.raised[0].empty());
+}
+
+TEST_CASE("what heads write is undefined by name where it is no sum of logits") {
+  const auto why = [](const char* family) {
+    const JobInput input = random_words(family);
+    return no_head_writes(input.model, *input.source);
+  };
+  CHECK(why("bert-mlm") == "a bert transforms final states before it predicts words");
+  CHECK(why("gemma2") == "a gemma2 normalises what attention adds");
+  CHECK(why("opt-post") == "a opt normalises what heads add, layer by layer");
+  CHECK(why("llama").empty());
+}
+
+TEST_CASE("a head that decides the prediction costs what it says, and one that writes nothing costs nothing") {
+  const CopyingModel copying;
+  const EqualWords source;
+  const HeadEffects effects = head_effects(copying.model, source, all_heads(copying.model));
+  // The mean of the other documents raises three other words by 20 / 3 each.
+  const double without = std::log(3 * std::exp(20.0 / 3) + 5), with = std::log(1 + 7 * std::exp(-20.0));
+  for (Index d = 0; d < 4; ++d) {
+    CHECK(effects.base_loss[d] == Approx(with).margin(1e-6));
+    CHECK(effects.loss(0, d) == Approx(without - with).epsilon(1e-5));
+    CHECK(effects.loss(1, d) == 0);
+    CHECK(effects.state(1, d) == 0);
+    CHECK(effects.state(0, d) > 0.9);
+  }
+  const PairedMeans means = paired_means(effects.loss, 0.95);
+  CHECK(means.p_value[0] < 1e-6);
+  CHECK(means.p_value[1] == 1);
+}
+
+TEST_CASE("a head whose output is the same everywhere, or that W_O ignores, has no effect, nor has its placebo") {
+  const JobInput input = random_words("gpt2");
+  const Model silent = without_heads(input.model, {{0, 1}}, AttentionKind::causal);
+  const HeadEffects effects = head_effects(silent, *input.source, all_heads(silent));
+  CHECK(effects.loss.row(1).cwiseAbs().maxCoeff() == 0);
+  CHECK(effects.state.row(1).maxCoeff() == 0);
+  CHECK(effects.loss_placebo.row(1).cwiseAbs().maxCoeff() == 0);
+  CHECK(effects.state.row(0).minCoeff() > 0);
+
+  ChangedModel changed(input.model);
+  AttentionWeights& attention = changed.attention_of(AttentionKind::causal, 0);
+  Matrix32 value = attention.value.weight;
+  const Index width = value.rows() / input.model.stack.block.heads;
+  value.middleRows(2 * width, width).setZero();
+  attention.value.weight = changed.kept(std::move(value));
+  const Model constant = changed.taken();
+  const HeadEffects same = head_effects(constant, *input.source, all_heads(constant));
+  CHECK(same.state.row(2).maxCoeff() < 1e-6);  // rows of attention sum to 1 but for rounding
+  CHECK(same.state_placebo.row(2).maxCoeff() < 1e-6);
+}
+
+TEST_CASE("threads change no digit of what heads do, the seed changes the placebo alone") {
+  const JobInput input = random_words("llama");
+  const HeadGrid grid = all_heads(input.model);
+  const HeadEffects one = head_effects(input.model, *input.source, grid);
+  const HeadEffects three = head_effects(input.model, *input.source, grid, {.threads = 3});
+  const HeadEffects other = head_effects(input.model, *input.source, grid, {.seed = 2});
+  CHECK(one.loss == three.loss);
+  CHECK(one.loss_placebo == three.loss_placebo);
+  CHECK(one.state == other.state);
+  CHECK(one.state_placebo != other.state_placebo);
+}
+
+TEST_CASE("intervals of paired differences are Student's") {
+  const Matrix numbers = (Matrix(2, 4) << 1, 2, 3, 4, 0, 0, 0, 0).finished();
+  const PairedMeans means = paired_means(numbers, 0.95);
+  // scipy.stats.ttest_1samp([1, 2, 3, 4], 0): p = 0.030466, confidence_interval() = (0.445739, 4.554261)
+  CHECK(means.mean[0] == 2.5);
+  CHECK(means.lower[0] == Approx(0.445739743).epsilon(1e-6));
+  CHECK(means.upper[0] == Approx(4.554260257).epsilon(1e-6));
+  CHECK(means.p_value[0] == Approx(0.030466291).epsilon(1e-5));
+  CHECK(means.p_value[1] == 1);
+  CHECK(std::isnan(paired_means(numbers.leftCols(2), 0.95).lower[0]));
+}
+
+TEST_CASE("a job gives every head its effect, and says by name where there is none") {
+  JobOptions options = quick_options();
+  options.only = {"head_effect"};
+  const JobInput causal = random_words("gpt2");
+  const Result result = run_job(causal.model, *causal.source, options);
+  CHECK(attribute_text(result.at("head_effect/loss").attributes, "column") == "loss change");
+  CHECK(result.at("head_effect/loss").doubles().size() == 8);
+  const JobInput encoder = random_words("bert-mlm");
+  const Result states = run_job(encoder.model, *encoder.source, options);
+  CHECK(states.find("head_effect/loss") == nullptr);
+  CHECK(attribute_text(states.at("head_effect/state").attributes, "no_loss") ==
+        "a bert does not predict the next token");
+  const JobInput stored = states_input(repository_file("tests/golden/stored/causal.h5"));
+  const Result nothing = run_job(stored.model, *stored.source, options);
+  CHECK_THAT(attribute_text(nothing.at("head_effect/state").attributes, "undefined"), ContainsSubstring("are stored"));
+}
