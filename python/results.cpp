@@ -11,6 +11,7 @@
 #include "../reports/figures/figures.h"
 #include "../reports/page/report.h"
 #include "../reports/tables/comparison_table.h"
+#include "../reports/tables/exported_tables.h"
 #include "../reports/tables/head_table.h"
 #include "waiting.h"
 
@@ -158,6 +159,9 @@ void add_results(nb::module_& module) {
       .def(
           "table_text", [](const Result& result) { return text_of(answer(result)); },
           "Paragraph and table for a terminal.")
+      .def(
+          "head_rows", [](const Result& result) { return comma_separated(head_rows(result)); },
+          "A row for each head as CSV; one empty line without heads.")
       .def("report", &report, "The page to explore the result with, as HTML.");
   module.def(
       "figure_width",

@@ -24,7 +24,7 @@ expect() {
 }
 
 # The numbers of a result as text.
-digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && cat *.csv) | grep -v wall_time; }
+digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && rm heads.csv && cat *.csv) | grep -v wall_time; }  # heads.csv names its input
 
 printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
@@ -691,7 +691,15 @@ expect 0 "omitted, with more than --max-rows 100: offset_trace.pairs.layer.head.
 expect 1 "it has no 'mesured_offset'; did you mean 'measured_offset'?" export "$work/r" --csv "$work/none" --only mesured_offset
 expect 1 "not a headwave result" export "$2/tests/golden/stored/causal.h5" --csv "$work/none"
 (trap '' XFSZ; ulimit -f 100; expect 1 ".csv" export "$work/r" --csv "$work/none"; exit $failed) || failed=1
-expect 2 "--csv is required" export "$work/r"
+expect 2 "--csv DIR or --heads FILE is required" export "$work/r"
+# One row a head, alone or beside the tables, in the same columns.
+expect 0 "heads to $work/rows.csv" export "$work/r" --heads "$work/rows.csv"
+head -n 1 "$work/rows.csv" | grep -q '^model,revision,attention,documents,length,corpus,corpus_sha256,headwave,commit,head,layer,index,offset,' ||
+  { echo "FAILED: rows of heads have other columns"; failed=1; }
+expect 1 "rows.csv: is already there; choose another --heads, or replace it with --force" export "$work/r" --heads "$work/rows.csv"
+expect 1 "--heads names a file" export "$work/r" --heads "$work"
+expect 0 "all-columns.csv" export "$work/r" --heads "$work/rows.csv" --csv "$work/rowstoo" --force
+cmp "$work/rows.csv" "$work/rowstoo/heads.csv" || failed=1
 expect 0 "head,layer,index,offset,status,weight" inspect "$work/r" --csv
 [ "$(wc -l <"$work/out")" = $(($("$headwave" inspect "$work/r" --json | grep -c '"cluster_share": ') + 1)) ] || { echo "FAILED: inspect --csv lacks a line"; failed=1; }
 expect 1 "has no table of heads; expected a headwave result" inspect "$2/tests/golden/stored/causal.h5" --csv

@@ -8,9 +8,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../core/errors/error.h"
+#include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
+#include "../../reports/drawing/data_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/exported_tables.h"
+#include "../../reports/tables/run_sentence.h"
 #include "../options/help.h"
 #include "../options/option_row.h"
 #include "../options/values.h"
@@ -28,14 +32,33 @@ namespace fs = std::filesystem;
 struct ExportOptions {
   fs::path result;
   fs::path folder;
+  fs::path heads;                 ///< a file
   std::vector<std::string> only;  ///< groups; empty: all
   std::int64_t max_rows = 50'000;
   bool force = false;
 };
 
+void export_heads(const ExportOptions& options, const Result& result, const fs::path& file) {
+  if (std::error_code ignored; fs::is_directory(options.heads, ignored) || !options.heads.has_filename())
+    throw IoError(fmt::format("{}: is a folder; --heads names a file, DIR/heads.csv", options.heads.string()));
+  const DataTable heads = head_rows(result);
+  if (heads.columns().empty())
+    throw FormatError(
+        fmt::format("{}: has no measured or predicted offsets of heads, so no rows for --heads", file.string()));
+  OutputFiles files{{options.heads.filename()}};
+  files.option = "--heads";
+  files.read = {file};
+  const fs::path place = options.heads.has_parent_path() ? options.heads.parent_path() : fs::path(".");
+  const OutputFolder folder(place, files, options.force);
+  write_text(options.heads, comma_separated(heads));
+  say(fmt::format("wrote {} to {}", counted(std::ssize(heads.rows()), "head"), visible_text(options.heads.string())));
+}
+
 int export_tables(const ExportOptions& options) {
   const fs::path file = result_path(options.result);
   const Result result = read_result(file);
+  if (!options.heads.empty()) export_heads(options, result, file);
+  if (options.folder.empty()) return done;
   const auto most = options.only.empty() ? std::optional<Index>(options.max_rows) : std::nullopt;
   const ExportedTables tables(result, options.only, most, file.string());
   const std::vector<fs::path> files = tables.files();
@@ -60,8 +83,9 @@ void add_export(CLI::App& program, Command& chosen) {
   row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
   row("--csv", options->folder, "DIR",
       "folder for heads.csv, a row for each head; a table for each group of arrays; and all-columns.csv, which "
-      "describes these")
-      ->required();
+      "describes these");
+  row("--heads", options->heads, "FILE",
+      "one CSV file alone, a row for each head; its columns are the same for every result");
   row("--only", options->only, "GROUP,...",
       "groups to export, measured_offset,head_account; `headwave inspect` lists the groups")
       ->delimiter(',');
@@ -72,9 +96,13 @@ void add_export(CLI::App& program, Command& chosen) {
   row("--force", options->force, nullptr, "replace existing tables");
   add_examples(*command, {{"export result/results.h5 --csv tables",
                            "heads.csv with a row for each head, and a table for each group of arrays that share axes"},
+                          {"export result --heads heads.csv", "rows to join with those of other models"},
                           {"export result --csv tables --only measured_offset,head_account",
                            "where each head looks, and what accounts for it"}});
-  command->final_callback([=, &chosen] { chosen = [=] { return export_tables(*options); }; });
+  command->final_callback([=, &chosen] {
+    if (options->folder.empty() && options->heads.empty()) throw CLI::RequiredError("--csv DIR or --heads FILE");
+    chosen = [=] { return export_tables(*options); };
+  });
 }
 
 }  // namespace headwave::cli

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import os
 import pathlib
 import re
@@ -13,7 +14,7 @@ import numpy as np
 
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
-from .errors import FormatError, IoError
+from .errors import FormatError, IoError, ShapeError
 from .fields import Group, at_place, groups_of
 from .profiles.result import are_profiles, open_profiles
 
@@ -85,25 +86,19 @@ class Result(Mapping[str, Group]):
         return found
 
     def to_dataframe(self) -> Any:
-        """A pandas.DataFrame with a row for each head.
+        """A pandas.DataFrame with a row for each head, as `headwave export --heads` writes it (docs/result-file.md).
 
-        Columns: `layer`, `head`, and every array of one number or word a head by its name, "attention_bits/bits"; of arrays with one more
-        axis of up to eight texts an own column for each text, "attention_bits/part/sink". Heads that an array does not have are missing values.
+        Its columns are the same for every result, so that `pandas.concat` joins those of several models. Missing values are NaN.
+
+        Raises:
+            ShapeError: the result has no offsets of heads.
         """
         import pandas
 
-        columns: dict[str, Any] = {}
-        for group, of in self._made().items():
-            for quantity, array in of.data_vars.items():
-                more = [axis for axis in array.dims if axis not in ("layer", "head")]
-                labels = np.asarray(array.coords[more[0]]) if more else np.array([""])
-                if len(array.dims) - len(more) != 2 or len(more) > 1 or (more and (labels.dtype.kind not in "OU" or len(labels) > 8)):
-                    continue
-                values = np.moveaxis(np.asarray(array), [array.dims.index(axis) for axis in [*more, "layer", "head"]], range(array.ndim))
-                heads = pandas.MultiIndex.from_product([np.asarray(array.coords["layer"]), np.asarray(array.coords["head"])], names=["layer", "head"])
-                for label, one in zip(labels, values.reshape(len(labels), -1)):
-                    columns["/".join(filter(None, [group, quantity, str(label)]))] = pandas.Series(one, index=heads)
-        return pandas.DataFrame(columns).reset_index()
+        rows = pandas.read_csv(io.StringIO(self._found.head_rows()))
+        if rows.empty:
+            raise ShapeError("to_dataframe: the result has no measured or predicted offsets of heads")
+        return rows
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._made())

@@ -1,16 +1,21 @@
 #include "exported_tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/fields/field_reader.h"
+#include "../../core/fields/measures.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
 #include "head_findings.h"
+#include "run_sentence.h"
 
 namespace headwave {
 
@@ -101,16 +106,60 @@ void write_csv(const FieldTable& table, const std::function<void(std::string_vie
 
 namespace {
 
-constexpr Index most_beside_heads = 8;  // entries of an axis beside layer and head that become columns
+/// Measures whose intervals, and whose p values, columns of every table of heads hold.
+constexpr std::string_view with_ends[]{"bits", "sink",  "position",    "word",    "match",      "follows",
+                                       "kept", "moved", "by_position", "by_self", "by_context", "offset_by_phases"};
+constexpr std::string_view with_p[]{"by_position", "offset_by_phases", "other_r2"};
 
-/// The entries of the axis that a Field has beside layer and head: one, empty, if there is none; no entry if the axis is
-/// long, or the Field is not of heads.
-std::vector<std::string> beside_heads(const Field& field) {
-  if (!has_axis(field, "layer") || !has_axis(field, "head") || field.axes.size() > 3) return {};
-  for (const Axis& axis : field.axes)
-    if (axis.name != "layer" && axis.name != "head")
-      return axis.size() > most_beside_heads ? std::vector<std::string>() : entries_of(field, axis.name);
-  return {""};
+/// "org/name" and the commit of a model in the Hub's cache, models--org--name/snapshots/COMMIT; else the name of its
+/// folder, and the commit that was noted or the digest of its first file of weights.
+std::pair<std::string, std::string> model_and_revision(const Attributes& provenance) {
+  constexpr std::string_view cached = "models--";
+  const std::filesystem::path path = attribute_text(provenance, "model");
+  for (std::filesystem::path place = path; place.has_relative_path(); place = place.parent_path())
+    if (std::string name = place.parent_path().parent_path().filename().string();
+        place.parent_path().filename() == "snapshots" && name.starts_with(cached)) {
+      name.erase(0, cached.size());
+      if (const std::size_t owner = name.find("--"); owner != std::string::npos) name.replace(owner, 2, "/");
+      return {name, place.filename().string()};
+    }
+  std::string revision = attribute_text(provenance, "model_revision");
+  for (const auto& [digests, called] : {std::pair("model_weights_digest", "weights:"), {"model_sha256", "sha256:"}})
+    for (std::istringstream lines(attribute_text(provenance, digests)); revision.empty() && lines;) {
+      std::string digest, file;
+      lines >> digest;
+      std::getline(lines >> std::ws, file);
+      if (!digest.empty() && !file.ends_with(".json")) revision = called + digest;
+    }
+  const bool named = provenance.contains("watched") && path.is_relative();  // as transformers loads it: org/name
+  return {named ? path.string() : model_name(provenance), revision};
+}
+
+/// What stands in front of every row: of what the numbers are, and what computed them.
+std::vector<std::pair<const char*, Cell>> origin_cells(const Attributes& provenance) {
+  const auto count = [&](const char* name) {
+    const double number = attribute_number(provenance, name, not_defined);
+    return std::isnan(number) ? Cell(not_defined) : Cell(static_cast<Index>(number));
+  };
+  const auto word = [&](const char* name) { return attribute_text(provenance, name); };
+  const auto [model, revision] = model_and_revision(provenance);
+  const std::string file = word("source_file"), digests = word("source_sha256");
+  const bool one_file = digests.find('\n') == std::string::npos;
+  return {{"model", model},
+          {"revision", revision},
+          {"attention", word("attention")},
+          {"documents", count("documents")},
+          {"length", count("length")},
+          {"corpus", file.empty() ? word("source") : std::filesystem::path(file).filename().string()},
+          {"corpus_sha256", one_file ? digests.substr(0, digests.find(' ')) : std::string()},
+          {"headwave", word("version")},
+          {"commit", word("commit")}};
+}
+
+/// The numbers of another Field of the same heads, or none.
+std::vector<Cell> cells_of(const Result& result, const HeadValues& found, const std::string& name, const char* part) {
+  const std::vector<double> numbers = numbers_of_heads(result, name, part, found.heads);
+  return std::vector<Cell>(numbers.begin(), numbers.end());
 }
 
 }  // namespace
@@ -118,29 +167,44 @@ std::vector<std::string> beside_heads(const Field& field) {
 DataTable head_rows(const Result& result) {
   const HeadValues found = head_values(result);
   if (found.heads.empty()) return DataTable({});
-  const DataTable values = head_data(result, found);
-  std::vector<std::string> names = values.columns();
-  std::vector<std::vector<Cell>> rows = values.rows();
-  const auto add = [&](const std::string& name, const Field& field, const std::string& entry) {
+  std::vector<std::string> names;
+  std::vector<std::vector<Cell>> columns;
+  const auto add = [&](const std::string& name, std::vector<Cell> cells) {
     names.push_back(name);
-    const std::vector<double> numbers = numbers_of_heads(result, field.name, entry, found.heads);
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(numbers[i]);
+    columns.push_back(std::move(cells));
   };
-  for (const Field& field : result.fields) {
-    const std::string begin = field.quantity() == "estimate" ? field.group() + "/" : field.name + "_";
-    const Field *lower = result.find(begin + "lower"), *upper = result.find(begin + "upper");
-    if (lower == nullptr || upper == nullptr) continue;
-    for (const std::string& entry : beside_heads(field)) {
-      const std::string name = entry.empty()                      ? field.name
-                               : field.name == account_part_field ? "by_" + entry
-                                                                  : field.name + "." + entry;
-      if (std::ranges::find(names, name) == names.end()) add(name, field, entry);
-      add(name + "_low", *lower, entry);
-      add(name + "_high", *upper, entry);
+  for (const auto& [name, cell] : origin_cells(result.provenance))
+    add(name, std::vector<Cell>(found.heads.size(), cell));
+  for (const char* name : {"head", "layer", "index"}) add(name, found.cells.at(name));
+  for (const Measure& measure : measures()) {
+    std::string name = measure.name;
+    if (name.empty()) std::ranges::replace(name = measure.field, '/', '_');
+    const bool again = std::ranges::count(names, name) > 0;  // two Fields of one measure: the last that is there
+    if (again && result.find(measure.field) == nullptr) continue;
+    const auto put = [&](const std::string& column, const std::vector<Cell>& cells) {
+      if (again)
+        columns[static_cast<std::size_t>(std::ranges::find(names, column) - names.begin())] = cells;
+      else
+        add(column, cells);
+    };
+    if (!again) add(name, found.cells.at(*measure.name == '\0' ? measure.field : measure.name));
+    const bool there = found.any(*measure.name == '\0' ? measure.field : measure.name);
+    if (std::ranges::count(with_ends, name) > 0) {
+      put(name + "_low", cells_of(result, found, there ? measure.end("lower") : "", measure.part));
+      put(name + "_high", cells_of(result, found, there ? measure.end("upper") : "", measure.part));
+    }
+    if (std::ranges::count(with_p, name) > 0) {
+      const std::string group(measure.field, std::string_view(measure.field).find('/'));
+      put(name + "_p", cells_of(result, found, group + "/p_value", ""));
     }
   }
+  for (const Field* field : asked_columns(result)) add(field->name, found.cells.at(field->name));
   DataTable table(names);
-  for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
+  for (std::size_t head = 0; head < found.heads.size(); ++head) {
+    std::vector<Cell> row;
+    for (const std::vector<Cell>& column : columns) row.push_back(column[head]);
+    table.add_row(std::move(row));
+  }
   return table;
 }
 

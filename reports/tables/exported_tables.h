@@ -31,8 +31,9 @@ std::vector<FieldTable> field_tables(const Result& result);
 /// @param write  is given some 64 kB at a time
 void write_csv(const FieldTable& table, const std::function<void(std::string_view)>& write);
 
-/// Everything that was found about each head, a row per head: the columns of head_data(), then the ends of intervals as
-/// NAME_low and NAME_high, of numbers that are no column yet after the number.
+/// A row for each head, in columns that are the same for every result, so that rows of several models can be joined:
+/// model, text and program; the head; every measure (core/fields/measures.h), its interval over documents as NAME_low
+/// and NAME_high, and its p value under the null as NAME_p. Only Fields that ask for a column come after these.
 /// @returns no columns if the result has no offsets of heads
 /// @throws ShapeError if the Fields have other axes than described
 DataTable head_rows(const Result& result);

@@ -106,3 +106,27 @@ def test_both_run_as_programs(planted, name, said):
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert said in done.stdout and "L0H0" in done.stdout or "weight of" in done.stdout
+
+
+def test_rows_of_several_models_are_joined_and_divided_by_layer(planted):
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("matplotlib")
+    rows, figure, documents = planted / "rows.csv", planted / "parts.png", planted / "ids.json"
+    ids = np.random.default_rng(1).integers(3, 40, (15, 24)).tolist()
+    documents.write_text(json.dumps(ids))
+    headwave.run(MODELS / "llama", ids=ids).save(planted / "first.h5", overwrite=True)
+    for command in (["head_rows", rows, "12", MODELS / "bert-mlm", documents, planted / "first.h5", "-"], ["plot_head_rows", rows, figure]):
+        done = subprocess.run([sys.executable, ROOT / "examples" / f"{command[0]}.py", *command[1:]], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert pandas.read_csv(rows).groupby("model")["documents"].first().to_dict() == {"bert-mlm": 12, "llama": 15}
+    assert figure.stat().st_size > 10_000 and "bert-mlm" in done.stdout and "[" in done.stdout
+
+
+def test_parts_of_a_layer_are_sums_over_its_heads():
+    pandas, plot = pytest.importorskip("pandas"), pytest.importorskip("plot_head_rows")
+    rows = pandas.DataFrame({"model": "m", "attention": "self", "layer": [0, 0, 0], "documents": 9, "bits": [1, 3, np.nan]})
+    for part, of in zip(plot.PARTS, ([0, 1], [1, 0], [0, 1], [0, 1])):
+        for end, by in (("", 0), ("_low", -0.1), ("_high", 0.1)):
+            rows[part + end] = [*(np.array(of) + by), np.nan]
+    one = plot.parts_by_layer(rows).iloc[0]
+    assert (one["heads"], one["documents"], one["bits"]) == (2, 9, 2)
+    assert [one[part] for part in plot.PARTS] == [0.25] * 4 and one["word_high"] == pytest.approx(0.3)

@@ -154,10 +154,21 @@ def test_a_width_is_a_word_too(result):
         result.figure("offset_profile", width="narrow")
 
 
-def test_a_row_for_each_head(result):
+def test_a_row_for_each_head(result, program, tmp_path):
+    pandas = pytest.importorskip("pandas")
     rows = result.to_dataframe()
-    offset = result["measured_offset"].offset
-    layers, heads = len(offset["layer"]), len(offset["head"])
-    assert len(rows) == layers * heads and list(rows.columns[:2]) == ["layer", "head"]
-    column = rows["measured_offset/offset/all"].to_numpy().reshape(layers, heads)
-    assert np.array_equal(column, offset.sel(pairs="all").values, equal_nan=True)
+    offset = result["measured_offset"].offset.sel(pairs="all").values
+    assert len(rows) == offset.size and list(rows["head"][:2]) == ["L0H0", "L0H1"]
+    assert np.array_equal(rows["offset"].to_numpy().reshape(offset.shape), offset, equal_nan=True)
+    assert rows["layer"].dtype == rows["index"].dtype == rows["documents"].dtype == np.int64
+    assert rows["commit"][0] == headwave.commit and rows["documents"][0] == result.provenance["documents"]
+    result.save(tmp_path / "results.h5")
+    program("export", tmp_path, "--heads", tmp_path / "rows.csv")
+    pandas.testing.assert_frame_equal(rows, pandas.read_csv(tmp_path / "rows.csv"), check_exact=True)
+
+
+def test_rows_of_heads_have_the_same_columns_with_and_without_an_account(result, ids):
+    pytest.importorskip("pandas")
+    few = headwave.run(MODELS / "bert-mlm", ids=ids, only="measured_offset").to_dataframe()
+    assert list(few.columns) == list(result.to_dataframe().columns) and few["bits"].isna().all() and few["bits_low"].isna().all()
+

@@ -1,12 +1,15 @@
 #include "../../reports/tables/exported_tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "../../core/errors/error.h"
 #include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 
@@ -43,11 +46,8 @@ TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
   result.fields.push_back(make_field("measured_offset/offset", {layer, head}, "token", "", {-1, 2}));
   for (const char* name : {"head_account/part", "head_account/part_lower", "head_account/part_upper"})
     result.fields.push_back(make_field(name, {cause, layer, head}, "1", "", {0.5, 0.6, 0.1, 0.1, 0.7, 0.8}));
-  for (const char* name : {"wave/estimate", "wave/lower", "wave/upper"})
+  for (const char* name : {"phase_delay/predicted_offset", "phase_delay/lower", "phase_delay/upper"})
     result.fields.push_back(make_field(name, {layer, head}, "token", "", {-1.5, 2.5}));
-  result.fields.push_back(make_field("wave/share", {layer, head}, "1", "", {0.3, 0.4}));
-  result.fields.push_back(make_field("wave/share_lower", {layer, head}, "1", "", {0.2, 0.3}));
-  result.fields.push_back(make_field("wave/share_upper", {layer, head}, "1", "", {0.4, 0.5}));
   std::get<std::vector<double>>(result.fields[2].values) = {0.4, 0.5, 0.0, 0.0, 0.6, 0.7};
   const DataTable heads = head_rows(result);
   REQUIRE(heads.rows().size() == 2);
@@ -56,15 +56,52 @@ TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
     REQUIRE(column != heads.columns().end());
     return std::get<double>(heads.rows()[row][static_cast<std::size_t>(column - heads.columns().begin())]);
   };
-  CHECK(std::get<std::string>(heads.rows()[1][0]) == "L0H1");
+  CHECK(heads.columns()[9] == "head");
+  CHECK(std::get<std::string>(heads.rows()[1][9]) == "L0H1");
   CHECK(cell("offset", 1) == 2);
   CHECK(cell("by_position_low", 0) == 0.4);
   CHECK(cell("by_context_low", 1) == 0.7);
   CHECK(cell("by_context_high", 1) == 0.8);
-  CHECK(cell("wave/share", 1) == 0.4);
-  CHECK(cell("wave/estimate_high", 1) == 2.5);
-  CHECK(cell("wave/share_low", 1) == 0.3);
-  CHECK(cell("wave/share_high", 0) == 0.4);
+  CHECK(cell("offset_by_phases_high", 1) == 2.5);
+  CHECK(std::isnan(cell("bits_low", 0)));
+  // Of two Fields of one measure the last that is there, with its own interval.
+  for (const char* name : {"rotary_wave/predicted_offset", "rotary_wave/lower", "rotary_wave/upper"})
+    result.fields.push_back(make_field(name, {layer, head}, "token", "", {-3, 4}));
+  result.fields.push_back(make_field("rotary_wave/p_value", {layer, head}, "1", "", {0.01, 0.02}));
+  const DataTable rotary = head_rows(result);
+  CHECK(rotary.columns() == heads.columns());
+  const auto at =
+      static_cast<std::size_t>(std::ranges::find(rotary.columns(), "offset_by_phases") - rotary.columns().begin());
+  CHECK(comma_separated(rotary).find(",4,4,4,0.02,") != std::string::npos);
+  CHECK(std::get<double>(rotary.rows()[1][at]) == 4);
+}
+
+TEST_CASE("exported tables: rows of heads are of the same columns, whatever was asked") {
+  const std::vector<std::string> columns = head_rows(sample::result()).columns();
+  sample::Size size;
+  size.bits = false;
+  CHECK(head_rows(sample::result(size)).columns() == columns);
+  CHECK(head_rows(sample::rotary_result()).columns() == columns);
+  CHECK(std::set<std::string>(columns.begin(), columns.end()).size() == columns.size());
+}
+
+TEST_CASE("exported tables: rows name model and revision") {
+  Result result;
+  result.fields.push_back(make_field("measured_offset/offset", {layer_axis(1), head_axis(1)}, "token", "", {-1}));
+  const auto named = [&](Attributes provenance) {
+    result.provenance = std::move(provenance);
+    const auto row = head_rows(result).rows().front();
+    return std::get<std::string>(row[0]) + " " + std::get<std::string>(row[1]);
+  };
+  CHECK(named({{"model", std::string("/c/models--org--a-name/snapshots/0123/model.safetensors")}}) ==
+        "org/a-name 0123");
+  CHECK(named({{"model", std::string("/c/models--gpt2/snapshots/0123")}}) == "gpt2 0123");
+  CHECK(named({{"model", std::string("/x/minilm")},
+               {"model_sha256", std::string("aa  config.json\nbb  one.safetensors\ncc  two.safetensors")}}) ==
+        "minilm sha256:bb");
+  CHECK(named({{"model", std::string("org/a")}, {"model_revision", std::string("45")}}) == "a 45");
+  CHECK(named({{"model", std::string("org/a")}, {"watched", std::string("headwave.watch")}}) == "org/a ");
+  CHECK(named({}) == " ");
 }
 
 TEST_CASE("exported tables: files get their names all or none, and say what their columns are") {

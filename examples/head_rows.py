@@ -1,0 +1,30 @@
+"""One table with a row for each head of several models.
+
+    python head_rows.py ROWS.csv DOCUMENTS MODEL TEXT [MODEL TEXT ...]
+
+TEXT is a text file, or token ids in a file that ends with .json: a list of documents. Documents have 128 tokens at most. MODEL TEXT may also be
+one result: a folder or file that `headwave run` wrote, and `-`. The columns are those of `headwave export --heads` (docs/result-file.md).
+"""
+
+import json
+import pathlib
+import sys
+
+import pandas
+
+import headwave
+
+
+def rows_of(model, text, documents):
+    """The rows of one model, or of its finished result."""
+    if text == "-":
+        return headwave.open(model).to_dataframe()
+    given = {"ids": json.loads(pathlib.Path(text).read_text())[:documents]} if text.endswith(".json") else {"text": text, "documents": documents, "length": 128}
+    return headwave.run(model, **given).to_dataframe()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 5 or len(sys.argv) % 2 == 0:
+        raise SystemExit(__doc__)
+    rows, documents, *pairs = sys.argv[1:]
+    pandas.concat([rows_of(*pair, int(documents)) for pair in zip(pairs[::2], pairs[1::2])]).to_csv(rows, index=False)
