@@ -121,7 +121,7 @@ expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "
 expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
 expect 2 "--axes" run --states x --axes token --dataset y --out "$work/r"
 expect 2 "--axes: says the axes of --dataset; give that too" run --states x --axes token,width --out "$work/r"
-expect 2 "give it with --model DIR" run --states x --apply-norm --out "$work/r"
+expect 2 "give --model too" run --states x --apply-norm --out "$work/r"
 expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$work/ids.json" --dataset x --out "$work/r"
 # Finished attention needs no model; what it cannot give is left out by name, and what it is not is refused.
 finished="--states $others/expected.safetensors --dataset full.attentions --axes layer,head,query,key"

@@ -158,7 +158,8 @@ std::string no_head_effects(const Model& model, const Source& source) {
     return "states, or queries and keys, are stored; the model cannot be run on them again";
   if (model.by_layer()) return "weights are read layer by layer, and every head would read them again";
   if (model.stack.blocks.front().self.output.empty()) return "the output projection of heads is not known";
-  if (source.count() < 2) return "the mean of a head's output needs a second document";
+  if (documents_to_change(source, 2).size() < 2)
+    return "the mean of a head's output over other documents needs two documents of two or more tokens";
   return {};
 }
 
@@ -167,7 +168,6 @@ HeadEffects head_effects(const Model& model, const Source& source, const HeadGri
   if (const std::string why = no_head_effects(model, source); !why.empty()) throw ShapeError("head_effects: " + why);
   const std::vector<Document> documents = documents_to_change(source, options.documents);
   const Index count = std::ssize(documents);
-  if (count < 2) throw ShapeError("head_effects: expected at least two documents of two or more tokens");
   HeadEffects effects;
   effects.grid = grid;
   effects.by_place =

@@ -32,6 +32,13 @@ void write_documents(const std::filesystem::path& file) {
   out << "]";
 }
 
+/// All but head_effect and head_writes, which are undefined where weights are read layer by layer.
+std::vector<Field> without_rerun_heads(std::vector<Field> fields) {
+  std::erase_if(fields,
+                [](const Field& field) { return field.group() == "head_effect" || field.group() == "head_writes"; });
+  return fields;
+}
+
 }  // namespace
 
 TEST_CASE("a job gives the same bits where weights are in memory and where layers are read one by one") {
@@ -50,7 +57,7 @@ TEST_CASE("a job gives the same bits where weights are in memory and where layer
         options.threads = threads;
         const Result result = run_job(layers.model, *layers.source, options);
         INFO(family << ", " << together << " side by side on " << threads << " threads");
-        check_same_bits(result.fields, expected.fields);
+        check_same_bits(without_rerun_heads(result.fields), without_rerun_heads(expected.fields));
       }
     }
   }
