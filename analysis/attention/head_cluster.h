@@ -26,7 +26,7 @@ struct HeadClusterOptions {
   Index bootstrap_restarts = 5;    ///< starts for a resample: fewer, as a miss only lowers the stability
   Index silhouette_points = 4000;  ///< random vectors that stand for all in a silhouette
   std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
+  int threads = 1;  ///< does not change results
 };
 
 /// Head clusters: k-means over the offset traces of all documents and heads, and how stable the clusters are.

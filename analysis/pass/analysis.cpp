@@ -9,11 +9,11 @@
 namespace headwave {
 
 void Finished::throw_missing(const char* type) {
-  throw ShapeError(fmt::format("a result ({}) is read that no analysis before has kept", type));
+  throw ShapeError(fmt::format("an analysis reads {}, which no earlier analysis kept", type));
 }
 
 std::unique_ptr<DocumentSum> Analysis::no_documents() const {
-  throw FormatError("bytes of a block came for an analysis that finds nothing in documents");
+  throw FormatError("a block holds a sum of an analysis that has none");
 }
 
 void Analysis::add(std::unique_ptr<DocumentSum>& block, DocumentSum& document) const {

@@ -81,7 +81,7 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
 struct PositionSplitOptions {
   double subspace_share = 0.95;  ///< of the positions' variance that their subspace has to hold, in (0, 1]
   Index low_frequency = 10;      ///< in cycles per T: up to this a wave counts as slow
-  int threads = 0;               ///< over layers; 0: one per core; changes no digit
+  int threads = 0;               ///< over layers; 0: one per core; does not change results
 };
 
 /// The position/context split: the balanced two-way split of hidden states over documents c and positions t:

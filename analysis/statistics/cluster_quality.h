@@ -24,7 +24,7 @@ double adjusted_rand(std::span<const Index> a, std::span<const Index> b);
 struct SilhouetteOptions {
   Index max_points = 4000;  ///< most points, at least 2; of more, a random choice. The time grows with its square
   std::uint64_t seed = 1;   ///< of the choice
-  int threads = 1;          ///< over points; changes no digit
+  int threads = 1;          ///< over points; does not change results
 };
 
 /// Mean silhouette: how much nearer points are to their own group than to the next.

@@ -14,7 +14,7 @@ struct KMeansOptions {
   Index max_iterations = 300;  ///< of one start
   double tolerance = 1e-4;     ///< a start ends when |centroids moved|^2 <= tolerance * mean variance of the columns
   std::uint64_t seed = 1;
-  int threads = 1;  ///< over restarts; changes no digit
+  int threads = 1;  ///< over restarts; does not change results
 };
 
 /// Points in k groups around their means.

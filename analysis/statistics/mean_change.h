@@ -12,7 +12,7 @@ struct MeanChangeOptions {
   Index draws = 999;    ///< other assignments of the blocks; with fewer than 1 / level none can call a change
   Index block = 0;      ///< documents in a row that stay together; 0: as many as leave the level within reach
   std::uint64_t seed = 1;
-  int threads = 1;  ///< over rows; changes no digit
+  int threads = 1;  ///< over rows; does not change results
 };
 
 /// Differences of means between two sets of documents, with simultaneous bands for all entries.

@@ -42,8 +42,9 @@ double normal_quantile(double tail) {
 
 double student_tail(double t, double degrees) {
   if (std::isnan(t) || !(degrees > 0))
-    throw NumericError(
-        fmt::format("student_tail: t = {} with {} degrees of freedom; expected a number, and above 0", t, degrees));
+    throw NumericError(fmt::format(
+        "student_tail: t = {} with {} degrees of freedom; expected a t that is not NaN and more than 0 degrees", t,
+        degrees));
   // In double: long double takes several times as long, and no test of hypotheses reads its digits.
   using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
   return cdf(complement(boost::math::students_t_distribution<double, InDouble>(degrees), t));

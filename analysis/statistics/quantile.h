@@ -56,7 +56,7 @@ struct ResampleOptions {
   double coverage = 0.9;      ///< of the intervals
   Index least_documents = 5;  ///< fewer documents give no interval
   std::uint64_t seed = 1;
-  int threads = 1;  ///< over resamples; changes no digit
+  int threads = 1;  ///< over resamples; does not change results
 };
 
 /// Ends of an interval of every head.

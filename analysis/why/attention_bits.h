@@ -38,7 +38,7 @@ struct AttentionBitsOptions {
   Index swaps = 4;                ///< of each document's contents, for the evidence
   double coverage = 0.9;          ///< of the intervals
   std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
+  int threads = 1;  ///< does not change results
 };
 
 /// A place that position makes a head look at, relative to the query.

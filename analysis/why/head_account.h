@@ -59,7 +59,7 @@ struct HeadAccountOptions {
   Index draws = 20;           ///< of the null; 0: no head is called positional
   double coverage = 0.9;      ///< of the intervals
   std::uint64_t seed = 1;
-  int threads = 1;  ///< changes no digit
+  int threads = 1;  ///< does not change results
 };
 
 /// Why every head looks where it looks.

@@ -16,7 +16,7 @@ struct HeadEffectOptions {
   Index documents = 8;  ///< at most, spread evenly over all
   std::uint64_t seed = 1;
   bool placebo = true;  ///< whether random changes are made, too; they double the time
-  int threads = 1;      ///< over documents; changes no digit
+  int threads = 1;      ///< over documents; does not change results
 };
 
 /// What a model does without each of its heads. Rows are heads, columns documents.

@@ -18,7 +18,7 @@ struct HeadWritesOptions {
   Index most_words = 1024;    ///< words that are compared: those of the most documents
   Index least_documents = 3;  ///< in which a raised word is tested
   double fdr = 0.05;          ///< of words that are named, over all words and heads
-  int threads = 1;            ///< over heads; changes no digit
+  int threads = 1;            ///< over heads; does not change results
 };
 
 /// A word whose logit a head raises, or lowers.

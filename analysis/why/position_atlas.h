@@ -82,7 +82,7 @@ struct PositionAtlasOptions {
   PositionNullOptions null;
   double least_times = 2;  ///< a prediction's weight is at least so many times chance: below it attention, being nearly
                            ///< the same everywhere, need not land there
-  int threads = 0;         ///< 0: one per core; changes no digit
+  int threads = 0;         ///< 0: one per core; does not change results
 };
 
 /// The weights-only atlas: the offset of every head of a stack, predicted from its weights. No text, no

@@ -17,7 +17,7 @@ struct ScoreSourcesOptions {
   std::vector<HeadName> heads;  ///< heads that get earlier attention head by head, which takes memory
   double closure = 1e-4;        ///< largest error of the sum over sources, relative to the true root mean square
   double least_errors = 3;      ///< a content smaller than so many standard errors has no shares
-  int threads = 1;              ///< changes no digit
+  int threads = 1;              ///< does not change results
 };
 
 /// The offsets whose content is decomposed: a token with itself and with its neighbours.

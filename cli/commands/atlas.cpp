@@ -78,7 +78,7 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->capture_default_str();
   row("--seed", weights.null.seed, nullptr, "seed of the rotations and of the random words", not_negative())
       ->capture_default_str();
-  row("--threads", weights.threads, nullptr, "number of threads, 0: one per core; changes no digit",
+  row("--threads", weights.threads, nullptr, "number of threads, 0: one per core; does not change results",
       whole_number(0, 1024))
       ->capture_default_str();
   add_folder_options(*command, options->folder, true);

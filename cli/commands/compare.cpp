@@ -119,7 +119,8 @@ void add_compare(CLI::App& program, Command& chosen) {
       whole_number(0, 1000000))
       ->capture_default_str();
   row("--seed", test.seed, nullptr, "seed of the assignments", not_negative())->capture_default_str();
-  row("--threads", test.threads, nullptr, "number of threads, 0: one per core; changes no digit", whole_number(0, 1024))
+  row("--threads", test.threads, nullptr, "number of threads, 0: one per core; does not change results",
+      whole_number(0, 1024))
       ->capture_default_str();
   add_examples(*command, {{"compare result changed", "what an intervention changed, head by head"},
                           {"compare result changed --out changes", "results.h5, and a page"},

@@ -50,8 +50,8 @@ void add_merge(CLI::App& program, Command& chosen) {
   command
       ->add_option(
           "parts", options->parts,
-          "folders that `headwave run --shard` made, all of them; input and options are theirs, and what is given "
-          "here counts more")
+          "folders that `headwave run --shard` made, all of them; they hold the input and the options, and options "
+          "given here replace theirs")
       ->required()
       ->type_name("PARTS")
       ->configurable(false);

@@ -34,8 +34,8 @@ void add_place_options(CLI::App& command, PlaceOptions& options) {
   row("--layers", options.layers, "0-N", "first layers only, 0-7; later layers are neither read nor computed",
       CLI::Validator(wrong, "0-N", "first layers"));
   row("--weights", options.weights, nullptr,
-      "where weights are: in memory, or read layer by layer, for models larger than memory; auto: decided by "
-      "their size; changes no digit",
+      "how to load weights: all in memory, or layer by layer, for models larger than memory; auto: by their "
+      "size; does not change results",
       one_of({"auto", "memory", "layers"}))
       ->capture_default_str();
 }

@@ -154,7 +154,7 @@ Model moved_text(const Model& model, Index u, AttentionKind kind) {
   ChangedModel changed(model);
   MatrixView32& table = changed.stack_of(kind).embedding.positions;
   if (table.empty())
-    throw ShapeError(fmt::format("a {} has no position table of which other rows could be read", model.family));
+    throw ShapeError(fmt::format("a {} has no position table, so no other rows of it can be read", model.family));
   const Index trained = trained_rows(table).trained;
   Matrix32 rows(table.rows(), table.cols());
   for (Index n = 0; n < rows.rows(); ++n)

@@ -11,9 +11,9 @@ namespace why {
 
 constexpr auto summed = "does not apply to {}: they are sums over documents that passed elsewhere",
                stored = "does not apply to {}: documents are as they were stored", only = "applies to {} only",
-               norm = "is about the norm of a model; give {} too", reads = "needs {}, which reads it",
-               twice = "does not go with {}: each says what documents are; give one of them",
-               written = "needs a text that it is written for, and {} is none; give text, or omit it";
+               norm = "uses a norm of the model; give {} too", reads = "needs {}, which reads it",
+               twice = "cannot be combined with {}: each gives the documents; keep one of them",
+               written = "is written for a text, and {} is not a text; give a text, or omit it";
 
 }  // namespace why
 
@@ -35,20 +35,20 @@ constexpr InputRule input_rule_table[]{
     {"target", Rule::replaces, "states", why::written},
     {"target", Rule::replaces, "profiles", why::written},
     {"model", Rule::replaces, "profiles",
-     "does not apply to {}, which were summed of a model and say of which; omit it"},
+     "does not apply to {}, which name the model that they were summed in; omit it"},
     {"map", Rule::replaces, "profiles", why::summed},
     {"text", Rule::needs, "model", why::reads},
     {"ids", Rule::needs, "model", why::reads},
     {"random_tokens", Rule::needs, "model", why::reads},
-    {"map", Rule::needs, "model", "says what the tensors of {} are; give that too"},
+    {"map", Rule::needs, "model", "describes the tensors of {}; give that too"},
     {"layers", Rule::has_no_place, "profiles", why::summed},
-    {"layers", Rule::has_no_place, "states", "does not apply to {}: layers are those that were stored"},
+    {"layers", Rule::has_no_place, "states", "does not apply to {}: the stored layers are read"},
     {"weights", Rule::has_no_place, "profiles", why::summed},
-    {"target", Rule::needs, "text", "is what is written where {} is read; give that too"},
+    {"target", Rule::needs, "text", "holds the outputs for the documents of {}; give that too"},
     {"documents", Rule::has_no_place, "profiles", why::summed},
     {"length", Rule::has_no_place, "profiles", why::summed},
-    {"length", Rule::has_no_place, "target", "does not apply to {}: documents are lines as they stand"},
-    {"length", Rule::has_no_place, "random_tokens", "does not apply to {}, which says how many there are"},
+    {"length", Rule::has_no_place, "target", "does not apply to {}: each line is one document"},
+    {"length", Rule::has_no_place, "random_tokens", "does not apply to {}, which states the length"},
     {"length", Rule::has_no_place, "states", why::stored},
     {"no_special_tokens", Rule::has_no_place, "profiles", why::summed},
     {"no_special_tokens", Rule::has_no_place, "ids", "does not apply to {}: nothing is put around them"},
@@ -66,7 +66,7 @@ constexpr InputRule input_rule_table[]{
     {"any_states", Rule::needs, "model", why::norm},
     {"intervene", Rule::has_no_place, "profiles", why::summed},
     {"intervene", Rule::has_no_place, "states",
-     "does not apply to {}: what the model made of words and positions is stored"},
+     "does not apply to {}: the stored values already depend on words and positions"},
     {"shuffles", Rule::needs, "shuffled_words", why::only},
 };
 

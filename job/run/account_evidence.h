@@ -17,8 +17,8 @@ struct AccountEvidenceOptions {
   Index documents = 8;            ///< of the account's, spread evenly
   Index rows = most_chosen_rows;  ///< queries of each, at most
   double coverage = 0.9;          ///< of the intervals
-  Index together = 1;             ///< documents side by side; changes no digit
-  int threads = 1;                ///< changes no digit
+  Index together = 1;             ///< documents side by side; does not change results
+  int threads = 1;                ///< does not change results
 };
 
 /// What heads do when their keys are moved, or when what a source wrote is taken out of them.

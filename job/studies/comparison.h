@@ -15,7 +15,7 @@ struct ComparisonOptions {
   Index draws = 999;    ///< assignments of blocks of documents that decide
   Index block = 0;      ///< documents in a row that stay together; 0: as many as leave the level within reach
   std::uint64_t seed = 1;
-  int threads = 0;  ///< 0: one per core; changes no digit
+  int threads = 0;  ///< 0: one per core; does not change results
 };
 
 /// The verdict on a difference.

@@ -24,7 +24,7 @@ std::vector<Field> word_atlas(const HeadAccount& account);
 
 struct WordPassesOptions {
   Index reach = 64;  ///< offsets |t| <= reach are looked at, in tokens
-  int threads = 0;   ///< 0: one per core; changes no digit
+  int threads = 0;   ///< 0: one per core; does not change results
 };
 
 /// Runs documents of random words through a model and predicts the offset of every head with word_atlas(). With

@@ -73,7 +73,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         heads, layer, dataset, axes, apply_norm, any_states: what states are, as --head-count, --layer and so on
         layers: "0-7": the first layers alone, what comes after them is neither read nor computed
         weights: "memory"; "layers": each read as it is needed, for a model larger than memory; "auto": layers where all would
-            take more than half of the memory there is; changes no digit
+            take more than half of the memory there is; does not change results
         allow_unknown: take a text even if the model's vocabulary cannot spell 90 % of its tokens or more
         progress: True: a line on standard error; or a function that is given the line now and then
         options: of analyses (docs/commands.md, Analysis): only=["measured_offset"], everything=True, reach=64, seed=1, ...

@@ -195,7 +195,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("there is nothing in it", headwave.ShapeError, states={"hidden_states": np.zeros((0, 4, 4))})
     refused("NaN", states={"attentions": np.full((1, 1, 1, 4, 4), np.nan)})
     refused("axes says the axes of dataset", states=np.ones((2, 4, 4)), axes="document,token,width")
-    refused("any_states is about the norm of a model; give model too", states=np.ones((2, 4, 4)), any_states=True)
+    refused("any_states uses a norm of the model; give model too", states=np.ones((2, 4, 4)), any_states=True)
     refused("interventions does not apply to states", states=np.ones((2, 4, 4)), interventions=["words-only"])
     refused("heads does not apply with model, which says", model=model, states=np.ones((2, 4, 4)), heads=2)
     refused("length does not apply", states=np.ones((2, 4, 4)), length=3)
@@ -258,7 +258,7 @@ def test_two_texts_give_the_numbers_of_the_program_line_by_line(program, tmp_pat
 @pytest.mark.parametrize("given, problem", [
     (dict(text="a b\n", target="a\nb\n"), "expected a line of the one beside each of the other"),
     (dict(text="a b\n", target="a\n", length=8), "length does not apply to target"),
-    (dict(random_tokens=8, target="a\n"), "target needs a text that it is written for, and random_tokens is none"),
+    (dict(random_tokens=8, target="a\n"), "target is written for a text, and random_tokens is not a text"),
 ])
 def test_a_target_that_does_not_fit_is_refused(translator, given, problem):
     with pytest.raises(headwave.FormatError, match=problem):
