@@ -58,7 +58,7 @@ class Sentences {
         sink_(attribute_text(result.at(sink_mass_field).attributes, "keys", "special tokens")) {
     for (const std::string& name : head_sentence_fields()) {
       const Field* field = result.find(name);
-      if (field == nullptr || field->group() == "head_account") continue;
+      if (field == nullptr || field->group() == "head_account" || field->axes.empty()) continue;  // no axes: undefined
       (void)field_heads(*field);  // refuses Fields without heads
       if (const auto* texts = std::get_if<std::vector<std::string>>(&field->values))
         texts_[field->quantity()] = texts;

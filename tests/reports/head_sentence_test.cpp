@@ -292,6 +292,14 @@ TEST_CASE("head sentences: what a head writes") {
                         "bill, bill on average; without it the loss rises"));
 }
 
+TEST_CASE("head sentences: what could not be computed for a model is not said of its heads") {
+  Result result = six_heads();
+  const std::string before = head_sentences(result)[1].text;
+  for (const char* name : {"head_writes/copying", "head_effect/state"})
+    result.fields.push_back(make_field(name, {}, "1", "", {not_defined}));
+  CHECK(head_sentences(result)[1].text == before);
+}
+
 TEST_CASE("head sentences: the answer has their cells, and says why no keys were moved") {
   Result result = sample::result({.bits = false});
   const auto answer = [&] { return head_answer(result, shown_columns(result, {})); };
