@@ -43,28 +43,39 @@ class HeadOutputs : public Probe {
 
 /// Sums of the outputs of all heads, over documents.
 struct OutputSums {
-  std::vector<Matrix> sum;  ///< [layer] (T, heads * d_value), or one row if documents differ in length
-  Index rows = 0;           ///< that were added to each row of `sum`
+  std::vector<Matrix> sum;  ///< [layer] (T of the longest document, heads * d_value)
+  Vector documents;         ///< (T) how many reach a place
 
-  /// @param by_place  else all tokens are added to one row
-  void add(const std::vector<Matrix32>& outputs, bool by_place) {
-    if (sum.empty()) sum.resize(outputs.size());
-    for (std::size_t layer = 0; layer < outputs.size(); ++layer) {
-      const Matrix own =
-          by_place ? Matrix(outputs[layer].cast<double>()) : Matrix(outputs[layer].cast<double>().colwise().sum());
-      sum[layer] = sum[layer].size() == 0 ? own : Matrix(sum[layer] + own);
+  void add(const std::vector<Matrix32>& outputs) {
+    const Index rows = outputs.front().rows(), longest = std::max(rows, documents.size());
+    if (sum.empty()) sum.assign(outputs.size(), Matrix(0, outputs.front().cols()));
+    if (longest > documents.size()) {
+      const Index more = longest - documents.size();
+      documents.conservativeResize(longest);
+      documents.tail(more).setZero();
+      for (Matrix& layer : sum) {
+        layer.conservativeResize(longest, Eigen::NoChange);
+        layer.bottomRows(more).setZero();
+      }
     }
-    rows += by_place ? 1 : outputs.front().rows();
+    for (std::size_t layer = 0; layer < outputs.size(); ++layer)
+      sum[layer].topRows(rows) += outputs[layer].cast<double>();
+    documents.head(rows).array() += 1;
   }
 
   /// Equation (1) less the output as it is, for some columns.
-  [[nodiscard]] Matrix32 change(const Matrix32& outputs, std::size_t layer, Index first, Index width,
-                                bool by_place) const {
+  [[nodiscard]] Matrix32 change(const Matrix32& outputs, std::size_t layer, Index first, Index width) const {
     const Matrix own = outputs.middleCols(first, width).cast<double>();
     const auto all = sum[layer].middleCols(first, width);
-    if (by_place) return ((all - own) / static_cast<double>(rows - 1) - own).cast<float>();
-    const Vector mean = (all.row(0) - own.colwise().sum()).transpose() / static_cast<double>(rows - own.rows());
-    return (mean.transpose().replicate(own.rows(), 1) - own).cast<float>();
+    const double others = documents.sum() - static_cast<double>(own.rows());
+    const Eigen::RowVectorXd of_all = (all.colwise().sum() - own.colwise().sum()) / others;
+    Matrix mean(own.rows(), width);
+    for (Index i = 0; i < own.rows(); ++i)
+      if (documents[i] > 1)
+        mean.row(i) = (all.row(i) - own.row(i)) / (documents[i] - 1);
+      else
+        mean.row(i) = of_all;
+    return (mean - own).cast<float>();
   }
 };
 
@@ -121,7 +132,7 @@ class Ablation {
           losses(row, d) = loss(after, document) - effects.base_loss[d];
           changes(row, d) = state_change(after, before);
         };
-        const Matrix32 change = sums.change(probe.outputs[layer], layer, first, width, effects.by_place);
+        const Matrix32 change = sums.change(probe.outputs[layer], layer, first, width);
         measure_change(change, effects.loss, effects.state);
         if (options_.placebo)
           measure_change(random_rows(change, random.stream(static_cast<std::uint64_t>(row))), effects.loss_placebo,
@@ -170,8 +181,6 @@ HeadEffects head_effects(const Model& model, const Source& source, const HeadGri
   const Index count = std::ssize(documents);
   HeadEffects effects;
   effects.grid = grid;
-  effects.by_place =
-      std::ranges::all_of(documents, [&](const Document& one) { return one.length() == documents.front().length(); });
   std::shared_ptr<const PredictionHead> prediction;
   if (model.stack.block.causal && model.read_prediction) prediction = model.read_prediction();
   effects.has_loss = prediction != nullptr;
@@ -181,7 +190,7 @@ HeadEffects head_effects(const Model& model, const Source& source, const HeadGri
     auto probe = std::make_shared<HeadOutputs>(model.stack.layers());
     const std::array<Probe*, 1> probes{probe.get()};
     (void)block_states(model, documents[static_cast<std::size_t>(d)], probes);
-    return [&sums, &effects, probe] { sums.add(probe->outputs, effects.by_place); };
+    return [&sums, probe] { sums.add(probe->outputs); };
   });
 
   effects.base_loss = Vector::Constant(count, not_defined);
@@ -266,11 +275,12 @@ class HeadEffectAnalysis : public Analysis {
           "rate of false discoveries if heads up to this one change the final state otherwise than the placebo does",
           q_values(paired_means(effects.state - effects.state_placebo, coverage_of_effects).p_value), few_documents);
     fields.note_all("documents", static_cast<std::int64_t>(effects.state.cols()));
-    fields.note_all("replaced_by", std::string(effects.by_place ? "mean over the other documents at the same place"
-                                                                : "mean over all tokens of the other documents"));
+    fields.note_all("replaced_by", std::string("mean over the other documents at the same place, or over all of their "
+                                               "tokens where none reaches that place"));
     if (!effects.has_loss)
       fields.note_all("no_loss", input().stack().block.causal
-                                     ? fmt::format("this {} checkpoint has no prediction head", input().model.family)
+                                     ? fmt::format("this {} checkpoint has no prediction head that its map describes",
+                                                   input().model.family)
                                      : fmt::format("a {} does not predict the next token", input().model.family));
     std::vector<Field> taken = fields.taken();
     taken.front().attributes["column"] = std::string(effects.has_loss ? "loss change" : "state change");

@@ -13,7 +13,7 @@
 namespace headwave {
 
 struct HeadEffectOptions {
-  Index documents = 8;  ///< at most, spread evenly over all
+  Index documents = 32;  ///< at most, spread evenly over all
   std::uint64_t seed = 1;
   bool placebo = true;  ///< whether random changes are made, too; they double the time
   int threads = 1;      ///< over documents; does not change results
@@ -22,7 +22,6 @@ struct HeadEffectOptions {
 /// What a model does without each of its heads. Rows are heads, columns documents.
 struct HeadEffects {
   HeadGrid grid;
-  bool by_place = false;        ///< the mean of a head's outputs is taken place by place
   bool has_loss = false;        ///< the model is causal and predicts tokens
   Vector base_loss;             ///< (documents) nat, of the model as it is; NaN: there is none
   Matrix loss, loss_placebo;    ///< (rows, documents) nat, (2); NaN: there is none
@@ -33,8 +32,8 @@ struct HeadEffects {
 ///
 ///     o'_i = 1/(N - 1) sum over e != d of o_i^e,                                                              (1)
 ///
-/// at the same place i if all documents have one length, else the mean over all of their tokens. Everything after it is
-/// recomputed from the layer of the head on. With f the final states, and the loss the mean cross-entropy of the next token,
+/// over the other documents that reach the place i; where none does, the mean over all of their tokens. Everything after it is
+/// recomputed from the layer of the head on. All tokens count, special and first ones too. With f the final states, and the loss the mean cross-entropy of the next token,
 ///
 ///     loss_h(d) = loss without head h - loss,   nat                                                           (2)
 ///     state_h(d) = mean over tokens of |f'_i - f_i| / |f_i|                                                   (3)
@@ -56,6 +55,8 @@ std::vector<Document> documents_to_change(const Source& source, Index most);
 std::string no_head_effects(const Model& model, const Source& source);
 
 /// Mean over documents of every row, with its interval and the chance of such a mean if the true one is 0:
+///
+/// Documents count as independent, although their (1) share documents.
 ///
 ///     t = mean / (s / sqrt n),   interval: mean +- t_{n-1} s / sqrt n                                         (4)
 struct PairedMeans {

@@ -102,7 +102,8 @@ Copying copying_of(Matrix& logits) {
 
 std::string no_head_writes(const Model& model, const Source& source) {
   if (std::string why = no_head_effects(model, source); !why.empty()) return why;
-  if (!model.read_prediction) return fmt::format("this {} checkpoint has no prediction head", model.family);
+  if (!model.read_prediction)
+    return fmt::format("this {} checkpoint has no prediction head that its map describes", model.family);
   if (!model.read_prediction()->transform.empty())
     return fmt::format("a {} transforms final states before it predicts words", model.family);
   if (model.stack.block.norm_place == NormPlace::post)

@@ -698,6 +698,8 @@ PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, con
 std::function<std::shared_ptr<const PredictionHead>()> prediction_reader(const ModelMap& map,
                                                                          std::shared_ptr<const Checkpoint> checkpoint) {
   if (map.prediction.words.empty()) return {};
+  for (const char* other : {"score.weight", "classifier.weight", "classifier.dense.weight", "qa_outputs.weight"})
+    if (checkpoint->has(other)) return {};  // trained to classify: tied words predict nothing
   const StackMap& last = map.decoder ? *map.decoder : map.stack;
   TensorReader shapes(checkpoint, {.check_values = false});
   shapes.look_at(Reading::shape);

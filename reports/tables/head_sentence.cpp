@@ -27,6 +27,8 @@ constexpr Index longest_looks = 41;                     // letters of a cell
 constexpr std::array plain_cells{"sink", "by place", "certain words", "what it asks for"};  // where names do not fit
 constexpr double explains = 0.3;      // of a part, from which on a hypothesis names it
 constexpr double false_share = 0.05;  // of heads that are said to matter
+constexpr double hardly = 0.01;       // nat: a loss that changes by less hardly matters
+constexpr double copies = 0.5;        // standard deviations by which a head that copies raises words
 constexpr double broad = 8;           // tokens
 constexpr double widest_told = 0.5;   // interval of a share from which something can be told
 enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
@@ -102,7 +104,9 @@ class Sentences {
     }
     const bool has_loss = std::isfinite(at("loss", head));
     one.effect = at(has_loss ? "loss" : "state", head);
-    one.matters = at("q_value", head) <= false_share && (has_loss || one.effect > at("state_placebo", head));
+    const double placebo = at(has_loss ? "loss_placebo" : "state_placebo", head);
+    one.matters = at("q_value", head) <= false_share && std::abs(one.effect) > std::abs(placebo);
+    one.idle = has_loss ? at("loss_lower", head) > -hardly && at("loss_upper", head) < hardly : one.effect <= placebo;
     if (one.bits < close_to_uniform) {
       one.looks = "close to uniform";
       one.named = false;
@@ -142,8 +146,11 @@ class Sentences {
   [[nodiscard]] std::string writes_text(std::size_t head) const {
     std::vector<std::string> said, names;
     if (const double copying = at("copying", head); at("copying_q_value", head) <= false_share)
-      said.push_back(fmt::format("{} the words that it attends to ({:+.2f} standard deviations)",
-                                 copying > 0 ? "copies, raising" : "lowers", copying));
+      said.push_back(fmt::format("{} the words that it attends to ({:+.2f} standard deviations on the direct path)",
+                                 copying >= copies ? "copies, raising"
+                                 : copying > 0     ? "slightly raises"
+                                                   : "lowers",
+                                 copying));
     for (std::size_t rank = 0; rank < 3; ++rank)
       if (const std::string word = word_of("raised", head, rank); !word.empty()) names.push_back(named_word(word));
     if (!names.empty()) said.push_back(fmt::format("raises {} on average", fmt::join(names, ", ")));
@@ -157,10 +164,15 @@ class Sentences {
     if (std::isnan(at("loss", head)))
       return fmt::format("; without it the final state changes by {:.1f} % ({:.1f} % by a random change as large){}",
                          100 * one.effect, 100 * at("state_placebo", head), but);
-    const std::string range = fmt::format("{:+.3f} to {:+.3f}", at("loss_lower", head), at("loss_upper", head));
-    if (!one.matters) return fmt::format("; that the loss changes without it is not shown ({} nats)", range);
-    return fmt::format("; without it the loss {} by {:.3f} nats ({}; {:+.3f} by a random change as large){}",
-                       one.effect > 0 ? "rises" : "falls", std::abs(one.effect), range, at("loss_placebo", head), but);
+    const double q = at("q_value", head);
+    const std::string evidence =
+        fmt::format("{:+.3f} to {:+.3f}; q {:.2g} among all heads; {:+.3f} by a random change as large",
+                    at("loss_lower", head), at("loss_upper", head), q, at("loss_placebo", head));
+    if (one.matters)
+      return fmt::format("; without it the loss {} by {:.3f} nats ({}){}", one.effect > 0 ? "rises" : "falls",
+                         std::abs(one.effect), evidence, but);
+    return fmt::format("; without it the loss changes by {:+.3f} nats ({}), which is {}", one.effect, evidence,
+                       q <= false_share ? "no more than a random change does" : "not beyond chance");
   }
 
   [[nodiscard]] Clause clause_of(std::size_t part, std::size_t head) const {
@@ -424,8 +436,8 @@ std::string effect_findings(const std::vector<HeadSentence>& heads) {
   };
   const std::string nameless = listed("Heads that matter although nothing names what they find",
                                       [](const HeadSentence& head) { return head.matters && !head.named; });
-  const std::string idle = listed("Strong heads of which no effect is shown",
-                                  [&](const HeadSentence& head) { return !head.matters && head.bits >= strong; });
+  const std::string idle = listed("Strong heads that hardly matter",
+                                  [&](const HeadSentence& head) { return head.idle && head.bits >= strong; });
   return nameless + (nameless.empty() || idle.empty() ? "" : " ") + idle;
 }
 

@@ -25,7 +25,8 @@ struct HeadSentence {
   std::string why = {};    ///< "position 82, sink 13 %": the three largest that give a tenth or more
   std::string follows = {};     ///< "0.94"; "but 0.62" if it contradicts the parts; empty: no trial
   double effect = not_defined;  ///< of taking it away (head_effect/...): nats of loss, else share of the final state
-  bool matters = false;         ///< the effect is more than chance; without a loss, more than the placebo's
+  bool matters = false;         ///< the effect is beyond chance, and larger than the placebo's
+  bool idle = false;            ///< the effect's interval is close to 0; without a loss, no more than the placebo's
   bool named = true;            ///< something says what its largest part looks at
 };
 
@@ -38,10 +39,10 @@ struct HeadSentence {
 ///     positions in its keys the largest weight goes from 0.68 to 0.01 (random directions: 0.64)
 ///
 /// Where it is known what heads write (head_writes/...), "; it copies, raising the words that it attends to (+0.83 standard
-/// deviations) and raises curse, bill on average".
+/// deviations on the direct path) and raises curse, bill on average".
 ///
-/// Where heads were taken away (head_effect/...), "; without it the loss rises by 0.120 nats (0.104 to 0.136; a random change as
-/// large: 0.011)".
+/// Where heads were taken away (head_effect/...), "; without it the loss rises by 0.120 nats (+0.104 to +0.136; q 0.001
+/// among all heads; +0.011 by a random change as large)".
 ///
 /// What moved keys show is said of heads of which position gives a fifth of the bits, if its interval is at most 0.5 wide, and what
 /// a source does if without it less is left than without as much in any random direction that was drawn. A head within close_to_uniform bits of

@@ -4,7 +4,7 @@
 
 SHARED is the folder of the shared data (stories260K, tinyshakespeare). 6 documents of 24 tokens each: of stories260K of the text, of a random GPT-2
 and a random BERT of random words; and documents of 5 to 10 tokens of the GPT-2. The output of one head is replaced by its mean over the other
-documents, place by place, or over all of their tokens where lengths differ. Writes the documents, and for every head and document loss and state,
+documents that reach its place, or over all of their tokens where none does. Writes the documents, and for every head and document loss and state,
 equations (2) and (3) of analysis/why/head_effect.h; and for the first two, copying, its p-value, and the word whose logit rises most on average:
 (2) to (4) of analysis/why/head_writes.h.
 Made with torch 2.13.0, transformers 5.24.0.
@@ -45,8 +45,8 @@ def effects(model, projections, heads, documents):
             losses, states = [], []
             for d, ids in enumerate(documents):
                 others = [x[:, own].double() for e, x in enumerate(kept) if e != d]
-                by_place = len({len(x) for x in documents}) == 1
-                mean = torch.stack(others).mean(0) if by_place else torch.cat(others).mean(0, keepdim=True).expand(len(ids), -1)
+                there = [[x[i] for x in others if len(x) > i] for i in range(len(ids))]
+                mean = torch.stack([torch.stack(those).mean(0) if those else torch.cat(others).mean(0) for those in there])
 
                 def replaced(module, x):
                     changed = x[0].clone()

@@ -37,13 +37,12 @@ void check_numbers(const Matrix& found, const nlohmann::json& expected) {
 }
 
 /// As tests/golden/make_head_effect.py finds it, in PyTorch.
-void check_as_golden(const std::string& folder, const std::string& name, bool by_place) {
+void check_effects_as_golden(const std::string& folder, const std::string& name) {
   const nlohmann::json golden = golden_json("head_effect.json")[name];
   const TemporaryFolder ids;
   std::ofstream(ids / "ids.json") << golden["documents"];
   const JobInput input = ids_input({folder}, {ids / "ids.json"});
   const HeadEffects effects = head_effects(input.model, *input.source, all_heads(input.model));
-  CHECK(effects.by_place == by_place);
   check_numbers(effects.state, golden["state"]);
   CHECK(effects.has_loss == golden.contains("loss"));
   if (!effects.has_loss) return;
@@ -114,16 +113,16 @@ struct CopyingModel {
 
 TEST_CASE("what a model does without a head is what PyTorch does, of a small Llama") {
   NEEDS_SHARED("stories260K/model.safetensors");
-  check_as_golden(shared_file("stories260K"), "stories260K", true);
+  check_effects_as_golden(shared_file("stories260K"), "stories260K");
 }
 
 TEST_CASE("what a model does without a head is what PyTorch does, of GPT-2, with documents of one length or several") {
-  check_as_golden(repository_file("tests/golden/families/gpt2"), "gpt2", true);
-  check_as_golden(repository_file("tests/golden/families/gpt2"), "gpt2, lengths differ", false);
+  check_effects_as_golden(repository_file("tests/golden/families/gpt2"), "gpt2");
+  check_effects_as_golden(repository_file("tests/golden/families/gpt2"), "gpt2, lengths differ");
 }
 
 TEST_CASE("what a model does without a head is what PyTorch does, of BERT, whose states change") {
-  check_as_golden(repository_file("tests/golden/families/bert-mlm"), "bert-mlm", true);
+  check_effects_as_golden(repository_file("tests/golden/families/bert-mlm"), "bert-mlm");
 }
 
 namespace {

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 
@@ -262,7 +264,8 @@ class Writer:
     def add_scalar(self, *scalar):
         self.scalars[scalar[0], scalar[2]] = scalar[1]
 
-    def log(self, values):
+    def log(self, values, commit=True):
+        assert not commit   # else W&B would drop what the caller logs for this step
         self.logs.append(values)
 
     def define_metric(self, *args, **kwargs):
@@ -339,15 +342,56 @@ def test_what_cannot_be_recorded_is_refused(tmp_path):
         headwave.watch(model, every=100, to=tmp_path / "run.jsonl", null=True)
     with pytest.raises(headwave.FormatError, match="Linear has no layer that calls transformers' attention functions"):
         headwave.watch(torch.nn.Linear(2, 2), every=100, to=tmp_path / "run.jsonl")
-    (tmp_path / "run.jsonl").write_text("")
-    with headwave.watch(model, every=100, to=tmp_path / "run.jsonl") as watch:
-        with pytest.raises(headwave.IoError, match="run.jsonl: is already there"):
-            model(texts())
+    with pytest.raises(headwave.FormatError, match="kernel=, blocks= and room= have no effect"):
+        headwave.watch(model, every=100, to=tmp_path / "run.jsonl", blocks=2)
+    with pytest.raises(headwave.IoError, match="there is no folder .*none"):
+        headwave.watch(model, every=100, to=tmp_path / "none/run.jsonl")
+    with pytest.warns(UserWarning, match="no forward pass in train"), headwave.watch(model.eval(), every=100, to=tmp_path / "run.jsonl") as watch:
+        model(texts())
         with pytest.raises(headwave.FormatError, match="keeps no sums"):
             watch.result()
+    with pytest.raises(headwave.FormatError, match="DataParallel runs copies"), headwave.watch(model.train(), every=1, to=tmp_path / "run.jsonl"):
+        model._is_replica = True
+        model(texts())
+    del model._is_replica
+    (tmp_path / "run.jsonl").write_text("")
+    with pytest.raises(headwave.IoError, match="run.jsonl: is already there"):
+        headwave.watch(model, every=100, to=tmp_path / "run.jsonl")
     model._tp_size = 2
     with pytest.raises(headwave.FormatError, match="tensor parallelism"):
-        headwave.watch(model, every=100, to=tmp_path / "run.jsonl")
+        headwave.watch(model, every=100, to=tmp_path / "other.jsonl")
+
+
+def test_a_layer_that_first_runs_later_is_recorded_from_then_on(tmp_path):
+    model = language_model()
+    layers = model.base_model.h
+    with headwave.watch(model, every=1, to=tmp_path / "run.jsonl"):
+        model.base_model.h = layers[:1]
+        model(texts())
+        model.base_model.h = layers
+        model(texts())
+    seen = {step: {layer for at, layer, _ in rows_of(tmp_path / "run.jsonl") if at == step} for step in (0, 1)}
+    assert len(seen[0]) == 1 and len(seen[1]) == 2 and seen[0] < seen[1]
+
+
+def test_a_disk_that_fills_up_later_does_not_end_the_training(tmp_path):
+    def full(size):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+    path, before = tmp_path / "run.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    model, handler = language_model(), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        with headwave.watch(model, every=1, to=path):
+            model(texts())
+            written = path.read_text()
+            full(len(written) + 100)
+            with pytest.warns(UserWarning, match="cannot be written: .*; nothing is recorded from step 1 on"):
+                model(texts())
+            model(texts())
+    finally:
+        full(before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_text() == written
 
 
 def test_the_page_of_a_run_holds_its_rows(tmp_path):

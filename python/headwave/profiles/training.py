@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -103,6 +104,7 @@ class TrainingWatch(Watch):
         self.every, self.step = every, -1
         self._write = _writer(to)
         self._watched: Frame | None = None
+        self._across = False   # whether that was said
         self._sums: dict[str, StepSums] = {}
         self._ran: dict[str, Place] = {}
         self._places: list[Place] = []
@@ -118,12 +120,20 @@ class TrainingWatch(Watch):
         """
         raise FormatError("watch: every= writes rows where to= says, and keeps no sums; for those omit every= and to=")
 
+    def close(self) -> None:
+        """Leaves the model as it was; what was written stays."""
+        if self._closed.alive and self.step < 0:
+            warnings.warn("watch: nothing was recorded, since the model made no forward pass in train(); call model.train() before training", stacklevel=2)
+        super().close()
+
     def _origin_of(self, model: torch.nn.Module) -> dict[str, Any]:
         return {}   # weights change
 
     # -- steps -------------------------------------------------------------------------------------------------------------------------
 
     def _begin(self, module: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+        if getattr(module, "_is_replica", False):
+            raise FormatError("watch: every= counts the forward passes of one model, and DataParallel runs copies of it; use DistributedDataParallel")
         super()._begin(module, args, kwargs)
         if len(self._calls.frames) == 1 and module.training:
             self.step += 1
@@ -164,9 +174,13 @@ class TrainingWatch(Watch):
         if self._miscounted is not None:
             warnings.warn(f"{self._miscounted}; step {self.step} is recorded without the documents of this batch", stacklevel=2)
             self._sums = {}
+        for documents in self._documents.values():
+            if documents.across and not self._across:
+                self._across = True
+                warnings.warn(f"watch: position_ids begin anew at {documents.across}, and the mask lets tokens look back across: counted as one document",
+                              stacklevel=2)
         world, rank = (torch.distributed.get_world_size(), torch.distributed.get_rank()) if _distributed() else (1, 0)
-        if not self._places:
-            self._places = self._agreed(world)
+        self._places = self._agreed(world)
         count = max((of.count for of in self._documents.values()), default=0) if self._sums else 0
         sizes = [of.heads * width(self.bins) for of in self._places]
         heads = sum(of.heads for of in self._places)
@@ -190,12 +204,12 @@ class TrainingWatch(Watch):
             self._write([{"step": self.step, "documents": int(documents), **row} for row in rows])
 
     def _agreed(self, world: int) -> list[Place]:
-        """The layers that ran in the first watched step, of all processes, in the model's order."""
+        """The layers that ran in a recorded step so far, in any process, in the model's order."""
         ran = [self._ran]
         if world > 1:
             ran = [{}] * world
             torch.distributed.all_gather_object(ran, self._ran)
-        every = {name: place for one in ran for name, place in one.items()}
+        every = {of.layer: of for of in self._places} | {name: place for one in ran for name, place in one.items()}
         order = list(self._names.values())
         return sorted(every.values(), key=lambda of: (int(of.layer.partition("#")[2] or 1), order.index(of.layer.partition("#")[0])))
 
@@ -244,7 +258,8 @@ def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
         if callable(getattr(to, "define_metric", None)):   # W&B's own step is the caller's
             to.define_metric("headwave/step")
             to.define_metric("headwave/*", step_metric="headwave/step")
-        return lambda rows: to.log({**scalars(rows), "headwave/step": rows[0]["step"]})
+        # Not committed: these go with what the caller logs next, in the caller's own steps.
+        return lambda rows: to.log({**scalars(rows), "headwave/step": rows[0]["step"]}, commit=False)
     if to is None and _distributed() and torch.distributed.get_rank() > 0:
         return lambda rows: None
     raise FormatError(f"watch: to={None if to is None else type(to).__name__}; expected a path ('run.jsonl'), a SummaryWriter of torch.utils.tensorboard, or a run of W&B "
@@ -255,9 +270,23 @@ class _Lines:
     """A new file of JSON, one row a line; numbers that are not finite are null."""
 
     def __init__(self, path: str) -> None:
-        self._path, self._mode = path, "x"
+        self._path, self._mode, self._size = path, "x", 0
+        folder, name = os.path.split(path)
+        if _distributed() and torch.distributed.get_rank() > 0:
+            return   # another process writes, perhaps on another machine
+        if not name:
+            raise IoError(f"'{path}': expected the path of a file")
+        if os.path.lexists(path):
+            raise IoError(f"{path}: is already there; choose another name")
+        if not os.path.isdir(folder or "."):
+            raise IoError(f"{path}: there is no folder {folder}")
 
     def write(self, rows: list[dict[str, Any]]) -> None:
+        """Raises:
+            IoError: not even the first rows can be written. Later a warning is enough: the training run is worth more than its record
+        """
+        if self._mode == "":
+            return
         lines = [json.dumps({name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()})
                  for row in rows]
         try:
@@ -266,5 +295,11 @@ class _Lines:
         except FileExistsError:
             raise IoError(f"{self._path}: is already there; choose another name") from None
         except OSError as error:
-            raise IoError(f"{self._path}: cannot be written: {error}") from error
-        self._mode = "a"
+            if self._mode == "x":
+                raise IoError(f"{self._path}: cannot be written: {error}") from error
+            with contextlib.suppress(OSError):
+                os.truncate(self._path, self._size)   # to whole lines
+            warnings.warn(f"{self._path}: cannot be written: {error}; nothing is recorded from step {rows[0]['step']} on", stacklevel=2)
+            self._mode = ""
+            return
+        self._mode, self._size = "a", os.path.getsize(self._path)
