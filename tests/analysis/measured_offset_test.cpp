@@ -1,4 +1,4 @@
-#include "../../analysis/attention/offset_trace.h"
+#include "../../analysis/attention/measured_offset.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "../../analysis/attention/head_cluster.h"
-#include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "test_pass.h"
