@@ -29,6 +29,8 @@ const std::vector<std::string>& palette_names();
 /// The height in inches that a page has: 9 of a sheet of paper. Infinite without a width: then nothing is cut off.
 double page_height(const FigureStyle& style);
 
+inline constexpr const char* font_name = "sans-serif";
+
 /// The smallest size of letters, in points on paper.
 inline constexpr double least_letters = 6.0;
 

@@ -25,7 +25,6 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* font_name = "sans-serif";
 constexpr double text_size = 8.0;  // points
 
 /// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a
