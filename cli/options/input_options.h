@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "../../core/fields/field.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/stored_states.h"
