@@ -102,6 +102,8 @@ class DefinedMean {
 
   /// NaN: defined in no document.
   [[nodiscard]] Matrix value() const { return sum_.cwiseQuotient(count_); }
+  /// In how many documents each entry is defined.
+  [[nodiscard]] const Matrix& count() const { return count_; }
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.sum_, self.count_);

@@ -8,31 +8,30 @@
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/matrix.h"
+#include "document_sum.h"
 
 namespace headwave {
 
-/// Mean of matrices over documents with its standard error, entry by entry over the n documents that define the entry:
+/// A DefinedMean over documents with its standard error, entry by entry over the n documents that define the entry:
 ///
 ///     mean = sum x_d / n,   error = sqrt( max(0, sum x_d^2 / n - mean^2) / (n - 1) )             (1)
 ///
-/// A sum over documents (document_sum.h). Spreads below 1e-8 of the mean are rounding.
+/// Spreads below 1e-8 of the mean are rounding.
 class MeanOverDocuments {
  public:
   MeanOverDocuments() = default;
   /// Of one document.
   /// @param values  NaN: undefined
   explicit MeanOverDocuments(const Matrix& values)
-      : sum_(values.array().isNaN().select(0.0, values.array())),
-        squares_(sum_.cwiseAbs2()),
-        count_((!values.array().isNaN()).cast<double>()) {}
+      : mean_(values), squares_(values.array().isNaN().select(0.0, values.array().square())) {}
 
   /// NaN: defined in no document.
-  [[nodiscard]] Matrix mean() const { return sum_.cwiseQuotient(count_); }
+  [[nodiscard]] Matrix mean() const { return mean_.value(); }
   /// NaN: defined in fewer than two documents.
   [[nodiscard]] Matrix error() const {
-    Matrix error(sum_.rows(), sum_.cols());
+    Matrix error = mean();
     for (Index i = 0; i < error.size(); ++i) {
-      const double n = count_.data()[i], mean = sum_.data()[i] / n;
+      const double n = mean_.count().data()[i], mean = error.data()[i];
       error.data()[i] = n > 1 ? std::sqrt(std::max(0.0, squares_.data()[i] / n - mean * mean) / (n - 1)) : not_defined;
     }
     return error;
@@ -52,11 +51,12 @@ class MeanOverDocuments {
 
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.sum_, self.squares_, self.count_);
+    return std::tie(self.mean_, self.squares_);
   }
 
  private:
-  Matrix sum_, squares_, count_;
+  DefinedMean mean_;
+  Matrix squares_;
 };
 
 }  // namespace headwave

@@ -477,6 +477,7 @@ class SourceBuilder {
     const auto documents = static_cast<double>(found_.documents);
     const Vector pairs = pairs_of(work_.stretch, work_.stack().window(layer));
     found_.closure[static_cast<Index>(place)] = sums.kernel.closure.value;
+    const Matrix content = sums.content.content.mean(), error = sums.content.content.error();
     for (Index head = 0; head < heads; ++head) {
       const Index row = static_cast<Index>(place) * heads + head;
       const Matrix query = mean(sums.kernel.query.middleRows(head * number, number), documents, pairs);
@@ -484,7 +485,10 @@ class SourceBuilder {
       found_.query.position.row(row).head(number) = kernel_shares(query, pairs).transpose();
       found_.key.position.row(row).head(number) = kernel_shares(key, pairs).transpose();
       set_kernel(row, 0.5 * (query.colwise().sum() + key.colwise().sum()).transpose(), pairs);
-      for (std::size_t o = 0; o < content_offsets.size(); ++o) set_content(sums.content, row, head, number, o, pairs);
+      for (std::size_t o = 0; o < content_offsets.size(); ++o) {
+        const auto at = static_cast<Index>(o);
+        set_content(sums.content, row, head, number, o, pairs, content(head, at), error(head, at));
+      }
     }
     const std::vector<Index>& chosen = work_.chosen[place];
     for (std::size_t at = 0; at < chosen.size(); ++at)
@@ -504,11 +508,11 @@ class SourceBuilder {
     found_.kernel_sd[row] = std::sqrt(std::max(0.0, squares / offsets - sum / offsets * (sum / offsets)));
   }
 
-  void set_content(const ContentSums& sums, Index row, Index head, Index number, std::size_t o, const Vector& pairs) {
+  void set_content(const ContentSums& sums, Index row, Index head, Index number, std::size_t o, const Vector& pairs,
+                   double mean, double error) {
     const auto at = static_cast<Index>(o);
     const Index t = content_offsets[o];
     const bool there = std::abs(t) <= found_.reach && pairs[t + found_.reach] > 0;
-    const double mean = sums.content.mean()(head, at), error = sums.content.error()(head, at);
     found_.content(row, at) = there ? mean : not_defined;
     found_.content_error(row, at) = there ? error : not_defined;
     const bool clear = there && std::abs(mean) >= found_.options.least_errors * error;
