@@ -148,12 +148,18 @@ class Ablation {
   const PredictionHead* prediction_;  ///< null: there is no loss
 };
 
-}  // namespace
-
-std::vector<Document> documents_to_change(const Source& source, Index most) {
+/// Documents of two or more tokens.
+std::vector<Index> longer_documents(const Source& source) {
   std::vector<Index> longer;
   for (Index i = 0; i < source.count(); ++i)
     if (source.length(i) > 1) longer.push_back(i);
+  return longer;
+}
+
+}  // namespace
+
+std::vector<Document> documents_to_change(const Source& source, Index most) {
+  const std::vector<Index> longer = longer_documents(source);
   const Index count = std::ssize(longer);
   std::vector<Document> documents;
   for (Index n = 0; n < count; ++n)
@@ -169,7 +175,7 @@ std::string no_head_effects(const Model& model, const Source& source) {
     return "states, or queries and keys, are stored; the model cannot be run on them again";
   if (model.by_layer()) return "weights are read layer by layer, and every head would read them again";
   if (model.stack.blocks.front().self.output.empty()) return "the output projection of heads is not known";
-  if (documents_to_change(source, 2).size() < 2)
+  if (longer_documents(source).size() < 2)
     return "the mean of a head's output over other documents needs two documents of two or more tokens";
   return {};
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "../pass/analysis.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/moderated_test.h"
+#include "attended_rows.h"
 #include "head_effect.h"
 
 namespace headwave {
@@ -98,13 +100,12 @@ Copying copying_of(Matrix& logits) {
   return copying;
 }
 
-}  // namespace
-
-std::string no_head_writes(const Model& model, const Source& source) {
-  if (std::string why = no_head_effects(model, source); !why.empty()) return why;
-  if (!model.read_prediction)
+/// Why what heads write is no sum of logits; empty: it is.
+/// @param prediction  null: nothing predicts tokens
+std::string no_sum_of_logits(const Model& model, const PredictionHead* prediction) {
+  if (prediction == nullptr)
     return fmt::format("this {} checkpoint has no prediction head that its map describes", model.family);
-  if (!model.read_prediction()->transform.empty())
+  if (!prediction->transform.empty())
     return fmt::format("a {} transforms final states before it predicts words", model.family);
   if (model.stack.block.norm_place == NormPlace::post)
     return fmt::format("a {} normalises what heads add, layer by layer", model.family);
@@ -113,15 +114,20 @@ std::string no_head_writes(const Model& model, const Source& source) {
   return {};
 }
 
+}  // namespace
+
 HeadWrites head_writes(const Model& model, const Source& source, const HeadGrid& grid,
                        const HeadWritesOptions& options) {
-  if (const std::string why = no_head_writes(model, source); !why.empty()) throw ShapeError("head_writes: " + why);
+  HeadWrites found;
+  found.undefined = no_head_effects(model, source);
+  if (!found.undefined.empty()) return found;
+  const auto prediction = model.read_prediction ? model.read_prediction() : nullptr;
+  found.undefined = no_sum_of_logits(model, prediction.get());
+  if (!found.undefined.empty()) return found;
   const std::vector<Document> documents = documents_to_change(source, options.documents);
-  const std::shared_ptr<const PredictionHead> prediction = model.read_prediction();
   const Stack& stack = model.stack;
   const std::vector<std::int32_t> words = compared_words(documents, prediction->words.d_out(), options.most_words);
   const Index count = std::ssize(words), layers = stack.layers();
-  HeadWrites found;
   found.grid = grid;
   found.documents = std::ssize(documents);
   found.words = count;
@@ -221,13 +227,10 @@ class HeadWritesAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
     Fields fields("head_writes");
     const char* const copies = "standard score of a word's own logit when the head attends to it, mean over words";
-    if (const std::string why = no_head_writes(input().model, *input().source); !why.empty()) {
-      fields.absent("copying", "1", copies, why);
-      return fields.taken();
-    }
     HeadWritesOptions how;
     how.threads = input().threads;
     const HeadWrites writes = head_writes(input().model, *input().source, site().grid, how);
+    if (!writes.undefined.empty()) return fields.absent("copying", "1", copies, writes.undefined).taken();
     const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
     const char* const few = "fewer than 8 words, or the head writes nothing";
     fields.add("copying", {layer, head}, "1", copies, writes.copying, few);
@@ -236,26 +239,21 @@ class HeadWritesAnalysis : public Analysis {
     fields.add("copying_q_value", {layer, head}, "1", "the same adjusted for the number of heads", writes.q_value, few);
     const std::vector<Axis> ranked{
         layer, head, counting_axis("written_rank", "1", "rank by the change of the logit", 0, words_written - 1)};
+    const auto text = [&](const WrittenWord& word) { return writes.texts.text(word.id); };
     for (const auto& [name, all] : {std::pair("raised", &writes.raised), {"lowered", &writes.lowered}}) {
-      std::vector<std::string> texts;
-      std::vector<std::int64_t> ids;
-      std::vector<double> logits, q;
-      for (const std::vector<WrittenWord>& named : *all)
-        for (std::size_t k = 0; k < words_written; ++k) {
-          const bool there = k < named.size();
-          ids.push_back(there ? named[k].id : -1);
-          texts.push_back(there ? writes.texts.text(named[k].id) : std::string());
-          logits.push_back(there ? named[k].logit : not_defined);
-          q.push_back(there ? named[k].q_value : not_defined);
-        }
+      const std::vector<WrittenWord> named = filled_up(*all, words_written);
       const std::string of = fmt::format("words whose logits the head {} most, mean over queries",
                                          std::string(name) == "raised" ? "raises" : "lowers");
-      fields.add(fmt::format("{}_id", name), ranked, "1", of, ids, "-1: fewer words");
-      fields.add(name, ranked, "1", "their texts; empty: not known, or fewer words", texts);
+      fields.add(fmt::format("{}_id", name), ranked, "1", of, named | std::views::transform(&WrittenWord::id),
+                 "-1: fewer words");
+      fields.add(name, ranked, "1", "their texts; empty: not known, or fewer words",
+                 named | std::views::transform(text));
       fields.add(fmt::format("{}_logit", name), ranked, "1",
-                 "change of the logit against the mean of all compared words", logits, "fewer words");
+                 "change of the logit against the mean of all compared words",
+                 named | std::views::transform(&WrittenWord::logit), "fewer words");
       fields.add(fmt::format("{}_q_value", name), ranked, "1",
-                 "p-value over documents, adjusted for all words of all heads", q, "fewer words");
+                 "p-value over documents, adjusted for all words of all heads",
+                 named | std::views::transform(&WrittenWord::q_value), "fewer words");
     }
     fields.note_all("documents", writes.documents).note_all("words", writes.words).note_all("fdr", how.fdr);
     return fields.taken();

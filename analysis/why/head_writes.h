@@ -21,11 +21,11 @@ struct HeadWritesOptions {
   int threads = 1;            ///< over heads; does not change results
 };
 
-/// A word whose logit a head raises, or lowers.
+/// A word whose logit a head raises, or lowers. The default: no word.
 struct WrittenWord {
   std::int32_t id = -1;
-  double logit = 0;    ///< (4)
-  double q_value = 1;  ///< chance that the name is false, adjusted for all words of all heads
+  double logit = not_defined;    ///< (4)
+  double q_value = not_defined;  ///< chance that the name is false, adjusted for all words of all heads
 };
 constexpr Index words_written = 4;  ///< raised, and lowered, of each head, at most
 
@@ -37,6 +37,7 @@ struct HeadWrites {
   Vector p_value, q_value;                                ///< (rows)  of (2) with permuted words, two-sided
   std::vector<std::vector<WrittenWord>> raised, lowered;  ///< [row]  the largest first
   TokenTexts texts;
+  std::string undefined;  ///< why what heads write is no sum of logits, and all else is empty; empty: it is
 };
 
 /// What each head writes when it attends to a word, in logits, by the direct path to the output with norms held.
@@ -62,11 +63,8 @@ struct HeadWrites {
 /// and a word is named if its mean over documents differs from 0 by moderated_p_values().
 ///
 /// Source: copying and the OV circuit: Elhage et al. 2021; (3): Hoeffding 1951, doi:10.1214/aoms/1177729545.
-/// @throws ShapeError if no_head_writes() gives a reason
+/// @throws Error as the source and the model pass
 HeadWrites head_writes(const Model& model, const Source& source, const HeadGrid& grid,
                        const HeadWritesOptions& options = {});
-
-/// Why what heads write is no sum of logits; empty: it is.
-std::string no_head_writes(const Model& model, const Source& source);
 
 }  // namespace headwave

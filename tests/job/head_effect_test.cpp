@@ -169,7 +169,7 @@ TEST_CASE("a head that copies what it attends to is found, one that writes nothi
 TEST_CASE("what heads write is undefined by name where it is no sum of logits") {
   const auto why = [](const char* family) {
     const JobInput input = random_words(family);
-    return no_head_writes(input.model, *input.source);
+    return head_writes(input.model, *input.source, all_heads(input.model)).undefined;
   };
   CHECK(why("bert-mlm") == "a bert transforms final states before it predicts words");
   CHECK(why("gemma2") == "a gemma2 normalises what attention adds");
