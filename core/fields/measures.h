@@ -18,6 +18,8 @@ struct Measure {
   const char* part = "";      ///< entry of the axis that the Field has beside layer and head
   const char* compared = "";  ///< what `compare` calls it; "": not compared
   bool word = false;          ///< a word, not a number
+  bool interval = false;      ///< rows of heads have the ends of its interval over documents
+  bool p_value = false;       ///< and its p value under the null, group/p_value
 
   /// The Fields of the ends of its interval: part_lower of part, lower of predicted_offset. They may be missing.
   [[nodiscard]] std::string end(const char* which) const;

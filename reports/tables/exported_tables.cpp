@@ -106,11 +106,6 @@ void write_csv(const FieldTable& table, const std::function<void(std::string_vie
 
 namespace {
 
-/// Measures whose intervals, and whose p values, columns of every table of heads hold.
-constexpr std::string_view with_ends[]{"bits", "sink",  "position",    "word",    "match",      "follows",
-                                       "kept", "moved", "by_position", "by_self", "by_context", "offset_by_phases"};
-constexpr std::string_view with_p[]{"by_position", "offset_by_phases", "other_r2"};
-
 /// "org/name" and the commit of a model in the Hub's cache, models--org--name/snapshots/COMMIT; else the name of its
 /// folder, and the commit that was noted or the digest of its first file of weights.
 std::pair<std::string, std::string> model_and_revision(const Attributes& provenance) {
@@ -189,11 +184,11 @@ DataTable head_rows(const Result& result) {
     };
     if (!again) add(name, found.cells.at(*measure.name == '\0' ? measure.field : measure.name));
     const bool there = found.any(*measure.name == '\0' ? measure.field : measure.name);
-    if (std::ranges::count(with_ends, name) > 0) {
+    if (measure.interval) {
       put(name + "_low", cells_of(result, found, there ? measure.end("lower") : "", measure.part));
       put(name + "_high", cells_of(result, found, there ? measure.end("upper") : "", measure.part));
     }
-    if (std::ranges::count(with_p, name) > 0) {
+    if (measure.p_value) {
       const std::string group(measure.field, std::string_view(measure.field).find('/'));
       put(name + "_p", cells_of(result, found, group + "/p_value", ""));
     }
