@@ -51,17 +51,19 @@ Hdf5Handle type_of() {
 /// which would end them.
 template <class Value, class Write>
 void write_values(const std::vector<Value>& values, const Write& write) {
-  if constexpr (!std::is_same_v<Value, std::string>) return write(values.data());
-  std::vector<std::string> texts;
-  std::vector<const char*> characters;
-  texts.reserve(values.size());
-  if constexpr (std::is_same_v<Value, std::string>)
+  if constexpr (std::is_same_v<Value, std::string>) {
+    std::vector<std::string> texts;
+    std::vector<const char*> characters;
+    texts.reserve(values.size());
     for (const std::string& text : values) {
       std::string& valid = texts.emplace_back(valid_utf8(text));
       for (std::size_t at = 0; (at = valid.find('\0', at)) != valid.npos;) valid.replace(at, 1, "\u2400");
       characters.push_back(valid.c_str());
     }
-  write(characters.data());
+    write(characters.data());
+  } else {
+    write(values.data());
+  }
 }
 
 Hdf5Handle data_space(const std::string& name, const std::vector<Index>& shape) {
