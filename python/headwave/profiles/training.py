@@ -174,11 +174,7 @@ class TrainingWatch(Watch):
         if self._miscounted is not None:
             warnings.warn(f"{self._miscounted}; step {self.step} is recorded without the documents of this batch", stacklevel=2)
             self._sums = {}
-        for documents in self._documents.values():
-            if documents.across and not self._across:
-                self._across = True
-                warnings.warn(f"watch: position_ids begin anew at {documents.across}, and the mask lets tokens look back across: counted as one document",
-                              stacklevel=2)
+        self._across = self._across or self._warn_across(3)
         world, rank = (torch.distributed.get_world_size(), torch.distributed.get_rank()) if _distributed() else (1, 0)
         self._places = self._agreed(world)
         count = max((of.count for of in self._documents.values()), default=0) if self._sums else 0

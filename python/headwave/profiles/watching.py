@@ -148,16 +148,21 @@ class Watch:
             if not layer.sums.finite:
                 raise FormatError(f"watch: {layer.path} has NaN or infinite attention; find the document that the model fails on, or run it in bfloat16 "
                                   "or float32")
-        for documents in self._documents.values():
-            if documents.across:
-                warnings.warn(f"watch: position_ids begin anew at {documents.across}, and the mask lets tokens look back across: counted as one document. "
-                              "transformers keeps packed sequences apart only without attention_mask and with use_cache=False", stacklevel=3)
+        self._warn_across(4)
         ran = {name for name, _ in self._layers}
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
                     "special": sorted(set(self._special)), "deal": self._deals, "queries": self._queries, "null": self._null, **self._origin}
         return Profiles.of(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing,
                            functools.partial(words_of, self._tokenizer))
+
+    def _warn_across(self, stacklevel: int) -> bool:
+        """Says where packed sequences were not kept apart; whether there are such."""
+        found = [documents.across for documents in self._documents.values() if documents.across]
+        for across in found:
+            warnings.warn(f"watch: position_ids begin anew at {across}, and the mask lets tokens look back across: counted as one document. "
+                          "transformers keeps packed sequences apart only without attention_mask and with use_cache=False", stacklevel=stacklevel)
+        return bool(found)
 
     def _origin_of(self, model: torch.nn.Module) -> dict[str, Any]:
         return origin(model)
