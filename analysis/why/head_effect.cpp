@@ -190,6 +190,7 @@ HeadEffects head_effects(const Model& model, const Source& source, const HeadGri
   std::shared_ptr<const PredictionHead> prediction;
   if (model.stack.block.causal && model.read_prediction) prediction = model.read_prediction();
   effects.has_loss = prediction != nullptr;
+  if (effects.has_loss) effects.vocabulary = prediction->words.weight.rows();
 
   OutputSums sums;
   parallel_in_order(count, options.threads, [&](Index d) -> std::function<void()> {
@@ -233,6 +234,19 @@ PairedMeans paired_means(const Matrix& differences, double coverage) {
   return means;
 }
 
+Vector chance_to_matter(const Matrix& changes, const Matrix& placebo, bool is_norm) {
+  const PairedMeans own = paired_means(changes, 0.95), beyond = paired_means(changes - placebo, 0.95);
+  Vector p = beyond.p_value;
+  for (Index row = 0; row < p.size(); ++row)
+    if (std::isnan(own.p_value[row]))
+      p[row] = not_defined;
+    else if (own.mean[row] * beyond.mean[row] <= 0)
+      p[row] = 1;
+    else if (!is_norm)
+      p[row] = std::max(p[row], own.p_value[row]);
+  return p;
+}
+
 namespace {
 
 constexpr double coverage_of_effects = 0.95;
@@ -260,26 +274,26 @@ class HeadEffectAnalysis : public Analysis {
                  few_documents);
       fields.add(name + "_upper", heads, unit, "upper end of its 95 % interval over documents", means.upper,
                  few_documents);
-      return means.p_value;
     };
     if (effects.has_loss) {
-      const Vector p = add("loss", "nat", "loss without the head less the loss with it", effects.loss);
+      add("loss", "nat", "loss without the head less the loss with it", effects.loss);
       fields.add("loss_placebo", heads, "nat",
                  "the same of a random change of the head's output, as large at every token",
                  Vector(effects.loss_placebo.rowwise().mean()));
       fields.add("model_loss", {}, "nat", "mean cross-entropy of the next token of the model as it is",
                  effects.base_loss.mean());
-      fields.add("q_value", heads, "1", "rate of false discoveries if heads up to this one change the loss",
-                 q_values(p), few_documents);
+      fields.note("uniform_loss", std::log(static_cast<double>(effects.vocabulary)));
     }
     add("state", "1", "relative change of the final state without the head", effects.state);
     fields.add("state_placebo", heads, "1", "the same of a random change of the head's output, as large at every token",
                Vector(effects.state_placebo.rowwise().mean()));
-    if (!effects.has_loss)
-      fields.add(
-          "q_value", heads, "1",
-          "rate of false discoveries if heads up to this one change the final state otherwise than the placebo does",
-          q_values(paired_means(effects.state - effects.state_placebo, coverage_of_effects).p_value), few_documents);
+    fields.add(
+        "q_value", heads, "1",
+        "rate of false discoveries if heads up to this one change the loss (without a loss: the final state), and "
+        "beyond what the placebo does",
+        q_values(effects.has_loss ? chance_to_matter(effects.loss, effects.loss_placebo, false)
+                                  : chance_to_matter(effects.state, effects.state_placebo, true)),
+        few_documents);
     fields.note_all("documents", static_cast<std::int64_t>(effects.state.cols()));
     fields.note_all("replaced_by", std::string("mean over the other documents at the same place, or over all of their "
                                                "tokens where none reaches that place"));
@@ -288,9 +302,7 @@ class HeadEffectAnalysis : public Analysis {
                                      ? fmt::format("this {} checkpoint has no prediction head that its map describes",
                                                    input().model.family)
                                      : fmt::format("a {} does not predict the next token", input().model.family));
-    std::vector<Field> taken = fields.taken();
-    taken.front().attributes["column"] = std::string(effects.has_loss ? "loss change" : "state change");
-    return taken;
+    return fields.taken();
   }
 };
 

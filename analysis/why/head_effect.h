@@ -23,6 +23,7 @@ struct HeadEffectOptions {
 struct HeadEffects {
   HeadGrid grid;
   bool has_loss = false;        ///< the model is causal and predicts tokens
+  Index vocabulary = 0;         ///< tokens that are predicted; 0: there is no loss
   Vector base_loss;             ///< (documents) nat, of the model as it is; NaN: there is none
   Matrix loss, loss_placebo;    ///< (rows, documents) nat, (2); NaN: there is none
   Matrix state, state_placebo;  ///< (rows, documents) (3)
@@ -56,9 +57,9 @@ std::string no_head_effects(const Model& model, const Source& source);
 
 /// Mean over documents of every row, with its interval and the chance of such a mean if the true one is 0:
 ///
-/// Documents count as independent, although their (1) share documents.
-///
 ///     t = mean / (s / sqrt n),   interval: mean +- t_{n-1} s / sqrt n                                         (4)
+///
+/// Documents count as independent, although their (1) share documents.
 struct PairedMeans {
   Vector mean, lower, upper;  ///< (rows)  bounds are NaN for fewer than 3 documents
   Vector p_value;             ///< (rows)  two-sided
@@ -66,5 +67,16 @@ struct PairedMeans {
 
 /// @param coverage  of the intervals
 PairedMeans paired_means(const Matrix& differences, double coverage);
+
+/// The chance that a head is said to matter although it does not. With c(d) the change without the head and e(d) that of the
+/// placebo, a head matters if the mean of c differs from 0 and c lies beyond e: the mean of c - e has the sign of c. Both must
+/// hold, so the chance is the larger of two,
+///
+///     p = max(p of c, p of c - e), by (4);   1 if the mean of c - e has another sign than the mean of c              (5)
+///
+/// The state's change is a norm, which is above 0 for every head: then p is that of c - e alone.
+/// @param changes, placebo  (rows, documents)
+/// @returns (rows)  NaN for fewer than 3 documents
+Vector chance_to_matter(const Matrix& changes, const Matrix& placebo, bool is_norm);
 
 }  // namespace headwave

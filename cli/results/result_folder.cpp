@@ -11,6 +11,7 @@
 
 #include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
+#include "../../core/fields/head_name.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/gnuplot.h"
@@ -19,6 +20,7 @@
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/head_findings.h"
+#include "../../reports/tables/head_sentence.h"
 #include "../../reports/tables/head_table.h"
 #include "../options/option_row.h"
 #include "../options/style_options.h"
@@ -161,6 +163,9 @@ std::string seen_head_table(const Result& result, const HeadTableOptions& asked)
     below =
         fmt::format("{} of {} heads; --all shows every head, --wide every column, --sort another order\n",
                     options.sort.empty() ? fmt::format("the {} strongest", shown) : fmt::format("{}", shown), heads);
+  for (const HeadSentence& head : head_sentences(result))
+    if (std::ranges::count(options.heads, head_name(head.name.layer, head.name.head)) > 0 && !head.text.empty())
+      below += wrapped_text(head.text + ".") + "\n";
   return head_answer(result, columns) + below;
 }
 

@@ -11,7 +11,7 @@ namespace headwave {
 namespace {
 
 constexpr const char *cluster_field = "head_cluster/share", *planted_kind_field = "planted/kind",
-                     *planted_offset_field = "planted/offset";
+                     *planted_offset_field = "planted/offset", *raised_field = "head_writes/raised";
 
 std::vector<Cell> cells_of(const HeadValues& values, const Result& result, std::string_view field,
                            const char* part = "", bool words = false) {
@@ -51,6 +51,19 @@ void add_clusters(HeadValues& values, const Result& result) {
         values.cells["cluster"][head] = clusters[c];
         values.cells["cluster_share"][head] = share;
       }
+}
+
+/// The words that a head raises, separated by spaces.
+void add_raised(HeadValues& values, const Result& result) {
+  const auto& words = strings_of(result, raised_field, {"layer", "head", "written_rank"});
+  const FieldHeads known = field_heads(result.at(raised_field));
+  const std::size_t ranks = words.size() / known.size();
+  for (std::size_t head = 0; head < values.heads.size(); ++head) {
+    std::string all;
+    for (std::size_t rank = 0, row = known.row_of(values.heads[head]); row < known.size() && rank < ranks; ++rank)
+      if (const std::string& word = words[row * ranks + rank]; !word.empty()) all += (all.empty() ? "" : " ") + word;
+    values.cells["raised"][head] = all;
+  }
 }
 
 void add_planted(HeadValues& values, const Result& result) {
@@ -112,6 +125,7 @@ HeadValues head_values(const Result& result) {
   for (const Field* field : asked_columns(result)) values.cells[field->name] = cells_of(values, result, field->name);
   add_kind_scores(values, result);
   if (result.find(cluster_field) != nullptr) add_clusters(values, result);
+  if (result.find(raised_field) != nullptr) add_raised(values, result);
   if (result.find(planted_kind_field) != nullptr) add_planted(values, result);
   return values;
 }
@@ -144,7 +158,7 @@ DataTable head_data(const Result& result, const HeadValues& values) {
 }
 
 std::vector<std::string> head_value_fields() {
-  std::set<std::string> names{cluster_field, planted_kind_field, planted_offset_field};
+  std::set<std::string> names{cluster_field, planted_kind_field, planted_offset_field, raised_field};
   for (const KindScore& one : kind_scores()) names.insert({one.score, one.baseline});
   for (const Measure& measure : measures()) names.insert(measure.field);
   names.erase("");

@@ -21,14 +21,13 @@ namespace {
 
 constexpr const char *sink_mass_field = "attention_bits/sink_mass", *place_gain_field = "matched_content/gain",
                      *account_offset_field = "head_account/measured_offset";
-constexpr double said_share = 0.2, listed_share = 0.1;  // of a head's bits
-constexpr std::size_t most_said = 2, most_listed = 3;   // parts in a cell: the table fits 100 columns
-constexpr Index longest_looks = 41;                     // letters of a cell
+constexpr double said_share = 0.2, listed_share = 0.1;                  // of a head's bits
+constexpr std::size_t most_said = 2, most_listed = 3, most_raised = 3;  // parts in a cell: the table fits 100 columns
+constexpr Index longest_looks = 41;                                     // letters of a cell
 constexpr std::array plain_cells{"sink", "by place", "certain words", "what it asks for"};  // where names do not fit
 constexpr double explains = 0.3;      // of a part, from which on a hypothesis names it
-constexpr double false_share = 0.05;  // of heads that are said to matter
+constexpr double false_share = 0.05;  // of heads that are said to copy
 constexpr double hardly = 0.01;       // nat: a loss that changes by less hardly matters
-constexpr double copies = 0.5;        // standard deviations by which a head that copies raises words
 constexpr double broad = 8;           // tokens
 constexpr double widest_told = 0.5;   // interval of a share from which something can be told
 enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
@@ -104,9 +103,10 @@ class Sentences {
     }
     const bool has_loss = std::isfinite(at("loss", head));
     one.effect = at(has_loss ? "loss" : "state", head);
-    const double placebo = at(has_loss ? "loss_placebo" : "state_placebo", head);
-    one.matters = at("q_value", head) <= false_share && std::abs(one.effect) > std::abs(placebo);
-    one.idle = has_loss ? at("loss_lower", head) > -hardly && at("loss_upper", head) < hardly : one.effect <= placebo;
+    one.matters = at("q_value", head) <= matters_share;
+    one.idle = has_loss ? at("loss_lower", head) > -hardly && at("loss_upper", head) < hardly
+                        : one.effect <= at("state_placebo", head);
+    one.writes = writes_cell(head);
     if (one.bits < close_to_uniform) {
       one.looks = "close to uniform";
       one.named = false;
@@ -142,37 +142,57 @@ class Sentences {
     return one;
   }
 
-  /// "; it copies, raising the words that it attends to (0.83 standard deviations), and raises curse, bill"; empty: not known.
-  [[nodiscard]] std::string writes_text(std::size_t head) const {
-    std::vector<std::string> said, names;
-    if (const double copying = at("copying", head); at("copying_q_value", head) <= false_share)
-      said.push_back(fmt::format("{} the words that it attends to ({:+.2f} standard deviations on the direct path)",
-                                 copying >= copies ? "copies, raising"
-                                 : copying > 0     ? "slightly raises"
-                                                   : "lowers",
-                                 copying));
-    for (std::size_t rank = 0; rank < 3; ++rank)
+  /// Whether the logits of the words that a head attends to rise (1) or fall (-1); 0: that is not known.
+  [[nodiscard]] int copies(std::size_t head) const {
+    return !(at("copying_q_value", head) <= false_share) ? 0
+           : at("copying", head) > 0                     ? 1
+           : at("copying", head) < 0                     ? -1
+                                                         : 0;
+  }
+
+  /// "copies: curse, bill"
+  [[nodiscard]] std::string writes_cell(std::size_t head) const {
+    std::vector<std::string> names;
+    for (std::size_t rank = 0; rank < most_raised; ++rank)
       if (const std::string word = word_of("raised", head, rank); !word.empty()) names.push_back(named_word(word));
-    if (!names.empty()) said.push_back(fmt::format("raises {} on average", fmt::join(names, ", ")));
-    return said.empty() ? "" : fmt::format("; it {}", fmt::join(said, " and "));
+    const int copying = copies(head);
+    std::string cell = copying > 0 ? "copies" : copying < 0 ? "lowers" : "";
+    if (!names.empty()) cell += (cell.empty() ? "" : ": ") + fmt::format("{}", fmt::join(names, ", "));
+    return cell;
+  }
+
+  /// "; it raises the logits of the words that it attends to (...)"; empty: not known.
+  [[nodiscard]] std::string writes_text(std::size_t head) const {
+    std::vector<std::string> names;
+    for (std::size_t rank = 0; rank < most_raised; ++rank)
+      if (const std::string word = word_of("raised", head, rank); !word.empty())
+        names.push_back(fmt::format("{} ({:+.2f})", named_word(word), at("raised_logit", head, rank)));
+    const int copying = copies(head);
+    if (copying == 0 && names.empty()) return {};
+    std::string text = "; it ";
+    if (copying != 0)
+      text += fmt::format("{} the logits of the words that it attends to (copying {:+.2f} standard deviations)",
+                          copying > 0 ? "raises" : "lowers", at("copying", head));
+    if (!names.empty())
+      text += fmt::format("{}raises most, on average over queries, the logits of {}", copying != 0 ? " and " : "",
+                          fmt::join(names, ", "));
+    return text;
   }
 
   /// "; without it the loss rises by 0.120 nats (...)"; empty: the head was not taken away.
   [[nodiscard]] std::string effect_text(const HeadSentence& one, std::size_t head) const {
     if (std::isnan(one.effect)) return {};
-    const std::string but = one.matters && !one.named ? ", although nothing names what it finds" : "";
-    if (std::isnan(at("loss", head)))
-      return fmt::format("; without it the final state changes by {:.1f} % ({:.1f} % by a random change as large){}",
-                         100 * one.effect, 100 * at("state_placebo", head), but);
-    const double q = at("q_value", head);
-    const std::string evidence =
-        fmt::format("{:+.3f} to {:+.3f}; q {:.2g} among all heads; {:+.3f} by a random change as large",
-                    at("loss_lower", head), at("loss_upper", head), q, at("loss_placebo", head));
-    if (one.matters)
-      return fmt::format("; without it the loss {} by {:.3f} nats ({}){}", one.effect > 0 ? "rises" : "falls",
-                         std::abs(one.effect), evidence, but);
-    return fmt::format("; without it the loss changes by {:+.3f} nats ({}), which is {}", one.effect, evidence,
-                       q <= false_share ? "no more than a random change does" : "not beyond chance");
+    const bool has_loss = std::isfinite(at("loss", head));
+    const std::string changes =
+        has_loss ? fmt::format("the loss {} by {:.3f} nats ({:+.3f} to {:+.3f}; a random change as large: {:+.3f})",
+                               one.effect > 0 ? "rises" : "falls", std::abs(one.effect), at("loss_lower", head),
+                               at("loss_upper", head), at("loss_placebo", head))
+                 : fmt::format("the final state moves by {:.1f} % (a random change as large: {:.1f} %)",
+                               100 * one.effect, 100 * at("state_placebo", head));
+    const char* const then = !one.matters ? ", which chance or such a random change can explain"
+                             : one.named  ? ""
+                                          : ", although nothing names the largest part of what it finds";
+    return fmt::format("; without it {}{}", changes, then);
   }
 
   [[nodiscard]] Clause clause_of(std::size_t part, std::size_t head) const {
@@ -410,7 +430,7 @@ std::string largest_parts_sentence(const std::vector<HeadSentence>& heads) {
   return text.empty() ? text : text + ".";
 }
 
-std::string effect_findings(const std::vector<HeadSentence>& heads) {
+std::string effect_findings(const Result& result, const std::vector<HeadSentence>& heads) {
   std::vector<double> bits;
   std::vector<HeadSentence> by_effect;
   for (const HeadSentence& head : heads) {
@@ -422,23 +442,35 @@ std::string effect_findings(const std::vector<HeadSentence>& heads) {
   std::ranges::sort(bits);
   const double strong = bits[bits.size() - (bits.size() + 3) / 4];
   std::ranges::stable_sort(by_effect, std::greater(), [](const HeadSentence& head) { return std::abs(head.effect); });
-  constexpr std::size_t most = 8;
+  const Field* loss = result.find(model_loss_field);
   const auto listed = [&](const char* what, const auto& is_one) {
+    constexpr std::size_t most = 8;
     std::vector<std::string> names;
     std::size_t more = 0;
     for (const HeadSentence& head : by_effect)
       if (is_one(head) && names.size() < most)
-        names.push_back(fmt::format("{} ({:+.3f})", head_name(head.name.layer, head.name.head), head.effect));
+        names.push_back(fmt::format(
+            "{} ({})", head_name(head.name.layer, head.name.head),
+            loss != nullptr ? fmt::format("{:+.3f}", head.effect) : fmt::format("{:.1f} %", 100 * head.effect)));
       else
         more += is_one(head) ? 1 : 0;
-    if (names.empty()) return std::string();
-    return fmt::format("{}: {}{}.", what, fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+    return fmt::format("{}{}: {}{}.", what, loss != nullptr ? ", with the change of the loss in nats" : "",
+                       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
   };
-  const std::string nameless = listed("Heads that matter although nothing names what they find",
-                                      [](const HeadSentence& head) { return head.matters && !head.named; });
-  const std::string idle = listed("Strong heads that hardly matter",
-                                  [&](const HeadSentence& head) { return head.idle && head.bits >= strong; });
-  return nameless + (nameless.empty() || idle.empty() ? "" : " ") + idle;
+  std::string text;
+  if (loss != nullptr) {
+    text = fmt::format("The model's loss is {:.2f} nats a token", as_doubles(*loss).front());
+    if (const double uniform = attribute_number(loss->attributes, "uniform_loss"); std::isfinite(uniform))
+      text += fmt::format(" ({:.2f} if all tokens were equally likely)", uniform);
+    text += ". ";
+  }
+  return text +
+         listed("Heads that matter although nothing names the largest part of what they find",
+                [](const HeadSentence& head) { return head.matters && !head.named; }) +
+         " " + listed("Strong heads that hardly matter", [&](const HeadSentence& head) {
+           return head.idle && head.bits >= strong;
+         });
 }
 
 std::optional<Field> largest_part_field(const Result& result) {
@@ -474,7 +506,7 @@ const std::vector<std::string>& head_sentence_fields() {
              {"account_evidence",
               {"moved", "moved_lower", "moved_upper", "removed_source", "weight", "weight_without", "weight_placebo",
                "weight_placebo_lowest"}},
-             {"head_writes", {"copying", "copying_q_value", "raised"}},
+             {"head_writes", {"copying", "copying_q_value", "raised", "raised_logit"}},
              {"head_effect",
               {"loss", "loss_lower", "loss_upper", "loss_placebo", "state", "state_placebo", "q_value"}}})
       for (const char* quantity : quantities) all.push_back(fmt::format("{}/{}", group, quantity));

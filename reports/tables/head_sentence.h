@@ -24,8 +24,9 @@ struct HeadSentence {
   std::string looks = {};  ///< "1 ahead; special tokens": the largest part, and another that gives a fifth of the bits
   std::string why = {};    ///< "position 82, sink 13 %": the three largest that give a tenth or more
   std::string follows = {};     ///< "0.94"; "but 0.62" if it contradicts the parts; empty: no trial
+  std::string writes = {};      ///< "copies: curse, bill" (head_writes/...); empty: not known
   double effect = not_defined;  ///< of taking it away (head_effect/...): nats of loss, else share of the final state
-  bool matters = false;         ///< the effect is beyond chance, and larger than the placebo's
+  bool matters = false;         ///< the effect is beyond chance, and beyond the placebo's
   bool idle = false;            ///< the effect's interval is close to 0; without a loss, no more than the placebo's
   bool named = true;            ///< something says what its largest part looks at
 };
@@ -38,11 +39,11 @@ struct HeadSentence {
 ///     strongest key keeps 0.85 of its weight; its keys moved by four tokens, 0.91 of its offset profile follows; without
 ///     positions in its keys the largest weight goes from 0.68 to 0.01 (random directions: 0.64)
 ///
-/// Where it is known what heads write (head_writes/...), "; it copies, raising the words that it attends to (+0.83 standard
-/// deviations on the direct path) and raises curse, bill on average".
+/// Where it is known what heads write (head_writes/...), "; it raises the logits of the words that it attends to (copying
+/// +0.83 standard deviations) and raises most, on average over queries, the logits of curse (+0.41), bill (+0.22)".
 ///
-/// Where heads were taken away (head_effect/...), "; without it the loss rises by 0.120 nats (+0.104 to +0.136; q 0.001
-/// among all heads; +0.011 by a random change as large)".
+/// Where heads were taken away (head_effect/...), "; without it the loss rises by 0.120 nats (+0.104 to +0.136; a random
+/// change as large: +0.011)".
 ///
 /// What moved keys show is said of heads of which position gives a fifth of the bits, if its interval is at most 0.5 wide, and what
 /// a source does if without it less is left than without as much in any random direction that was drawn. A head within close_to_uniform bits of
@@ -54,9 +55,14 @@ struct HeadSentence {
 std::vector<HeadSentence> head_sentences(const Result& result);
 constexpr double close_to_uniform = 0.05;  // bit
 
-/// "Nothing names what these heads find, but they matter: L3H1 (+0.120). ...": heads that matter without an answer, and
-/// those of the largest quarter of bits that do not; empty: there are none, or no head was taken away.
-std::string effect_findings(const std::vector<HeadSentence>& heads);
+/// A head matters if its effect is beyond chance and beyond the placebo's, with at most this share of false ones.
+constexpr double matters_share = 0.05;
+constexpr const char* model_loss_field = "head_effect/model_loss";
+
+/// "The model's loss is 1.23 nats a token (6.24 if all 512 tokens were equally likely). Heads that matter although ...": the
+/// loss, heads that matter without an answer, and those of the largest quarter of bits that hardly matter; empty: no head was
+/// taken away.
+std::string effect_findings(const Result& result, const std::vector<HeadSentence>& heads);
 
 /// Whether the sentences say what bits are made of.
 bool is_composed(const std::vector<HeadSentence>& heads);

@@ -90,6 +90,13 @@ std::string far_cell(const Row& head) {
   return share > 0.1 ? percent(share) : "";
 }
 
+/// "+0.120*": with a star of heads that matter.
+std::string effect_cell(const Row& head, double effect, double scale, const char* unit) {
+  if (std::isnan(effect)) return {};
+  const bool matters = head.number("matters_q_value") <= matters_share;
+  return fmt::format("{:+.{}f}{}{}", scale * effect, scale == 1 ? 3 : 1, unit, matters ? "*" : "");
+}
+
 bool from_words(const Row& head) {
   return head.result.find(word_offset_field) != nullptr;
 }
@@ -117,6 +124,12 @@ const Column found_columns[]{
     {"bits", right, [](H head) { return head.said == nullptr ? "" : fixed(head.said->bits, 2); }},
     {"why", left, [](H head) { return head.said == nullptr ? "" : head.said->why; }},
     {"follows", right, [](H head) { return head.said == nullptr ? "" : head.said->follows; }},
+    {"loss change", left, [](H head) { return effect_cell(head, head.number("loss_change"), 1, ""); }},
+    {"state change", left,
+     [](H head) {
+       return head.values.any("loss_change") ? "" : effect_cell(head, head.number("state_change"), 100, " %");
+     }},
+    {"writes", left, [](H head) { return head.said == nullptr ? "" : head.said->writes; }},
     {"offset", right, measured_offset},
     {"x chance", right, [](H head) { return times(head.number("weight"), head.number("chance")); }},
     {"weight", right, [](H head) { return fixed(head.number("weight"), 4); }},
@@ -153,8 +166,8 @@ const Column predicted_columns[]{
      "status_by_words"},
     {"weight", right, [](H head) { return fixed(head.number(word_weight_field), 4); }},
     {"x chance", right, [](H head) { return times(head.number(word_weight_field), head.number(word_chance_field)); }},
-    {"by weights", right, [](H head) { return is_exact(head) ? by_weights(head) : ""; }, "q_value"},
-    {"proxy", right, [](H head) { return is_exact(head) ? "" : by_weights(head); }, "q_value"},
+    {"by weights", right, [](H head) { return is_exact(head) ? by_weights(head) : ""; }, "other_q_value"},
+    {"proxy", right, [](H head) { return is_exact(head) ? "" : by_weights(head); }, "other_q_value"},
     {"weight", right, [](H head) { return from_words(head) ? "" : fixed(head.number("predicted_weight"), 4); }},
     {"x chance", right,
      [](H head) {
@@ -162,7 +175,7 @@ const Column predicted_columns[]{
      }},
     {"R2 beyond itself", right, [](H head) { return from_words(head) ? "" : fixed(head.number("other_r2"), 3); }},
     {"null of R2", right, [](H head) { return from_words(head) ? "" : fixed(head.number("other_null_quantile"), 3); }},
-    {"q of R2", right, [](H head) { return from_words(head) ? "" : fixed(head.number("q_value"), 3); }}};
+    {"q of R2", right, [](H head) { return from_words(head) ? "" : fixed(head.number("other_q_value"), 3); }}};
 
 bool is_measured(const Result& result) {
   return result.find(measured_offset_field) != nullptr;
@@ -235,7 +248,8 @@ std::vector<TableColumn> columns_of(const Result& result, const HeadValues& valu
     add_named({"looks at", "weight", "x chance"});
   else
     add_named({"looks at", "bits", "why", "follows"});
-  if (wide && !sentences.empty()) add_named({"kind"});
+  add_named({"loss change", "state change"});
+  if (wide && !sentences.empty()) add_named({"writes", "kind"});
   for (const Field* field : asked_columns(result)) {
     columns.push_back({visible_text(attribute_text(field->attributes, "column")), right, {}});
     for (const std::size_t row : rows) columns.back().cells.push_back(fixed(values.number(row, field->name), 3));
@@ -298,6 +312,7 @@ std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOpti
 
 std::vector<std::string> head_table_fields() {
   std::vector<std::string> names = head_value_fields();
+  names.emplace_back(model_loss_field);
   for (const std::string& name : head_sentence_fields())
     if (std::ranges::count(names, name) == 0) names.push_back(name);
   return names;
@@ -349,7 +364,7 @@ std::string head_paragraph(const Result& result, bool titled) {
     if (const std::string parts = all_parts_text(result, all); !titled && !parts.empty())
       add(fmt::format("What makes attention differ from uniform attention: {}.", parts));
     add(largest_parts_sentence(all));
-    add(effect_findings(all));
+    add(effect_findings(result, all));
   } else if (!titled) {
     add(offsets_sentence(values) + ".");
   }
@@ -410,6 +425,16 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
     add("kind: what the literature calls such a head, with the score that makes it, and that score if all keys had the "
         "same weight (docs/glossary.md says which); cluster: heads with like "
         "profiles; share: of the head's documents in that cluster");
+  if (has("loss change") || has("state change"))
+    add("loss change: how much the loss of the next token rises without the head, in nats, state change: how far the "
+        "final "
+        "state moves; the head's output is replaced by its mean over other documents; *: more than by chance, and more "
+        "than "
+        "by a random change as large (5 % of such heads are false)");
+  if (has("writes"))
+    add("writes: whether the head raises the logits of the words that it attends to (copies), or lowers them, then the "
+        "words "
+        "whose logits its mean output raises most");
   add(search_note(result, columns));
   if (const Field* predicted = result.find(weights_offset_field);
       predicted != nullptr && attribute_text(predicted->attributes, "undefined") == "no position table")

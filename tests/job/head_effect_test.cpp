@@ -2,12 +2,14 @@
 
 #include "../../analysis/why/head_effect.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <memory>
 
 #include "../../analysis/why/head_writes.h"
 #include "../../core/model/intervention.h"
+#include "../../core/numbers/random.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
 #include "../analysis/golden_json.h"
@@ -240,12 +242,42 @@ TEST_CASE("intervals of paired differences are Student's") {
   CHECK(std::isnan(paired_means(numbers.leftCols(2), 0.95).lower[0]));
 }
 
+TEST_CASE("a head matters if it changes the loss, and beyond what a random change does") {
+  Matrix changes(4, 5), placebo(4, 5);
+  changes << 1.0, 1.2, 0.9, 1.1, 1.0,   // beyond the placebo
+      1.0, 1.2, 0.9, 1.1, 1.0,          // less than the placebo
+      -1.0, -1.2, -0.9, -1.1, -1.0,     // the loss falls, and the placebo's rises
+      0.1, -0.1, 0.2, -0.2, 0.01;       // by chance
+  placebo << 0.1, 0.2, 0.0, 0.1, 0.05,  //
+      2.0, 2.1, 2.2, 1.9, 2.0,          //
+      0.5, 0.4, 0.6, 0.5, 0.5,          //
+      0, 0, 0, 0, 0;
+  const Vector p = chance_to_matter(changes, placebo, false), beyond = paired_means(changes - placebo, 0.95).p_value;
+  CHECK(p[0] == std::max(paired_means(changes, 0.95).p_value[0], beyond[0]));
+  CHECK(p[0] < 0.001);
+  CHECK(p[1] == 1);
+  CHECK(p[2] < 0.001);
+  CHECK(p[3] > 0.9);
+  CHECK(chance_to_matter(changes, placebo, true)[0] == beyond[0]);
+  CHECK(std::isnan(chance_to_matter(changes.leftCols(2), placebo.leftCols(2), false)[0]));
+
+  // Heads whose effect is the placebo's, and heads without one: no more than 5 % are said to matter at a chance of 5 %.
+  Random random(7);
+  Matrix same(2000, 12), random_change(2000, 12);
+  for (Index row = 0; row < same.rows(); ++row)
+    for (Index d = 0; d < same.cols(); ++d) {
+      const double mean = row % 2 == 0 ? 0 : 1;
+      same(row, d) = mean + random.normal();
+      random_change(row, d) = 1 + random.normal();
+    }
+  CHECK((chance_to_matter(same, random_change, false).array() <= 0.05).count() <= 100);
+}
+
 TEST_CASE("a job gives every head its effect, and says by name where there is none") {
   JobOptions options = quick_options();
   options.only = {"head_effect"};
   const JobInput causal = random_words("gpt2");
   const Result result = run_job(causal.model, *causal.source, options);
-  CHECK(attribute_text(result.at("head_effect/loss").attributes, "column") == "loss change");
   CHECK(result.at("head_effect/loss").doubles().size() == 8);
   const JobInput encoder = random_words("bert-mlm");
   const Result states = run_job(encoder.model, *encoder.source, options);

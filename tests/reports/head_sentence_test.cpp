@@ -254,7 +254,10 @@ TEST_CASE("head sentences: what the model does without a head, and what does not
   const auto add = [&](const char* name, std::vector<double> values) {
     result.fields.push_back(make_field(std::string("head_effect/") + name, six, "nat", "", std::move(values)));
   };
-  CHECK(effect_findings(head_sentences(result)).empty());
+  CHECK(effect_findings(result, head_sentences(result)).empty());
+  Field loss = make_field("head_effect/model_loss", {}, "nat", "", {1.234});
+  loss.attributes["uniform_loss"] = std::log(512.0);
+  result.fields.push_back(loss);
   add("loss", {0.001, 0.12, 0.03, -0.05, 0, 0});
   const std::size_t lower = result.fields.size();
   add("loss_lower", {-0.01, 0.1, 0.01, -0.08, 0, 0});
@@ -263,35 +266,51 @@ TEST_CASE("head sentences: what the model does without a head, and what does not
   add("q_value", {0.9, 0.001, 0.01, 0.04, 1, 1});
   std::vector<HeadSentence> heads = head_sentences(result);
   CHECK_THAT(heads[0].text,
-             ContainsSubstring("; without it the loss changes by +0.001 nats (-0.010 to +0.012; q 0.9 among all heads; "
-                               "+0.000 by a random change as large), which is not beyond chance"));
-  CHECK_THAT(heads[1].text,
-             ContainsSubstring("; without it the loss rises by 0.120 nats (+0.100 to +0.140; q 0.001 among all heads; "
-                               "+0.010 by a random change as large)"));
-  CHECK_THAT(heads[3].text, ContainsSubstring("; +0.000 by a random change as large), although nothing names "
-                                              "what it finds"));
-  CHECK_THAT(heads[4].text, ContainsSubstring("0.02 bits; without it the loss changes by +0.000 nats"));
-  CHECK(effect_findings(heads) ==
-        "Heads that matter although nothing names what they find: L0H3 (-0.050), L0H2 (+0.030).");
+             ContainsSubstring("; without it the loss rises by 0.001 nats (-0.010 to +0.012; a random change as large: "
+                               "+0.000), which chance or such a random change can explain"));
+  CHECK_THAT(heads[1].text, ContainsSubstring("; without it the loss rises by 0.120 nats (+0.100 to +0.140; a random "
+                                              "change as large: +0.010)"));
+  CHECK_THAT(heads[3].text, ContainsSubstring("the loss falls by 0.050 nats"));
+  CHECK_THAT(heads[3].text, ContainsSubstring("although nothing names the largest part of what it finds"));
+  CHECK_THAT(heads[4].text, ContainsSubstring("0.02 bits; without it the loss"));
+  CHECK(effect_findings(result, heads) ==
+        "The model's loss is 1.23 nats a token (6.24 if all tokens were equally likely). Heads that matter although "
+        "nothing "
+        "names the largest part of what they find, with the change of the loss in nats: L0H3 (-0.050), L0H2 (+0.030). "
+        "Strong "
+        "heads that hardly matter, with the change of the loss in nats: none.");
   std::get<std::vector<double>>(result.fields.at(lower).values)[0] = -0.009;
   std::get<std::vector<double>>(result.fields.at(lower + 1).values)[0] = 0.009;
-  CHECK_THAT(effect_findings(head_sentences(result)),
-             ContainsSubstring("Strong heads that hardly matter: L0H0 (+0.001)."));
-  std::erase_if(result.fields, [](const Field& field) { return field.name.starts_with("head_effect/loss"); });
+  CHECK_THAT(effect_findings(result, head_sentences(result)),
+             ContainsSubstring("Strong heads that hardly matter, with the change of the loss in nats: L0H0 (+0.001)."));
+  std::erase_if(result.fields, [](const Field& field) {
+    return field.name.starts_with("head_effect/loss") || field.name == "head_effect/model_loss";
+  });
   add("state", {0.1, 0.2, 0.1, 0.1, 0, 0});
   add("state_placebo", {0.01, 0.02, 0.2, 0.01, 0, 0});
   heads = head_sentences(result);
   CHECK_THAT(heads[1].text,
-             ContainsSubstring("; without it the final state changes by 20.0 % (2.0 % by a random change as large)"));
+             ContainsSubstring("; without it the final state moves by 20.0 % (a random change as large: 2.0 %)"));
   CHECK(heads[1].matters);
-  CHECK_FALSE(heads[2].matters);  // less than the placebo
+  CHECK_THAT(effect_findings(result, heads), ContainsSubstring("they find: L0H2 (10.0 %), L0H3 (10.0 %). Strong"));
 }
 
 TEST_CASE("head sentences: what a head writes") {
-  CHECK_THAT(
-      head_sentences(sample::result({.effects = true}))[0].text,
-      ContainsSubstring("; it slightly raises the words that it attends to (+0.01 standard deviations on the direct "
-                        "path) and raises bill, bill on average; without it the loss "));
+  const Result result = sample::result({.effects = true});
+  const HeadSentence head = head_sentences(result)[0];
+  CHECK(head.writes == "copies: bill, bill");
+  CHECK_THAT(head.text,
+             ContainsSubstring("; it raises the logits of the words that it attends to (copying +0.01 standard "
+                               "deviations) and raises most, on average over queries, the logits of bill "
+                               "(+0.30), bill (+0.30); without it the loss "));
+  const auto cell = [&](bool wide, const char* header) {
+    const std::vector<TableColumn> columns = shown_columns(result, {.wide = wide});
+    const auto column = std::ranges::find(columns, header, &TableColumn::header);
+    return column == columns.end() ? "" : column->cells.front();
+  };
+  CHECK(cell(false, "loss change") == "+0.020*");
+  CHECK(cell(true, "writes") == "copies: bill, bill");
+  CHECK(cell(false, "writes").empty());
 }
 
 TEST_CASE("head sentences: what could not be computed for a model is not said of its heads") {

@@ -167,6 +167,8 @@ void add_effects(Result& result, const Size& size) {
   result.fields.push_back(
       make_field("head_writes/raised", before(heads, {rank}), "1", "words", std::vector<double>(2 * rows)));
   result.fields.back().values = std::vector<std::string>(2 * rows, "bill");
+  result.fields.push_back(make_field("head_writes/raised_logit", before(heads, {rank}), "1", "change of the logit",
+                                     std::vector<double>(2 * rows, 0.3)));
 }
 
 /// Positions give most, earlier layers the rest, the last feed-forward works against them.
