@@ -48,16 +48,16 @@ for command in $commands; do
   for part in Arguments Options $shared Examples; do
     [ -f "$folder/$part" ] || continue
     known=''
-    if [ "$part" = Options ] && [ "$command" != run ]; then
-      known=$work/run/Options
-    elif case " $shared " in *" $part "*) true ;; *) false ;; esac && [ "$(names "$folder/$part")" = "$(names "$work/run/$part")" ]; then
+    if case " $shared " in *" $part "*) true ;; *) false ;; esac && [ "$(names "$folder/$part")" = "$(names "$work/run/$part")" ]; then
       known=$work/run/$part
       also="$also${also:+, }[$(echo "$part" | tr - ' ')](#$(echo "$part" | tr '[:upper:]' '[:lower:]'))"
+    elif [ "$part" != Examples ] && [ "$command" != run ] && [ -f "$work/run/$part" ]; then
+      known=$work/run/$part
     fi
     own=$(entries "$folder/$part" ${known:+"$known"})
     [ -z "$own" ] || printf '\n%s\n' "$own"
-    if [ "$part" = Options ] && [ -n "$known" ]; then
-      same=$(for name in $(names "$folder/Options"); do
+    if [ -n "$known" ] && ! echo "$also" | grep -q "(#$(echo "$part" | tr '[:upper:]' '[:lower:]'))"; then
+      same=$same$(for name in $(names "$folder/$part"); do
         echo "$own" | grep -qE "^  (-[a-z], )?$name( |\$)" || printf '`%s` ' "$name"
       done)
     fi

@@ -44,11 +44,11 @@ struct HeadClusterOptions {
 std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
 
 inline constexpr OwnOption window_option{
-    "window", "heads are clustered by their attention at offsets up to this, in tokens; 10 is the paper's choice", 10,
+    "window", "largest offset at which attention is clustered, in tokens", 10,
     1, 4096};
-inline constexpr OwnOption clusters_option{"clusters", "number of clusters, k of k-means", 6, 1, 100};
+inline constexpr OwnOption clusters_option{"clusters", "number of clusters of heads (k-means)", 6, 1, 100};
 inline constexpr OwnOption sweep_option{
-    "sweep", "largest number of clusters whose quality is given, from 2; 0: that of the chosen number", 0, 2, 100,
+    "sweep", "give the quality of 2 to N clusters; 0: of the chosen number only", 0, 2, 100,
     true};
 
 }  // namespace headwave

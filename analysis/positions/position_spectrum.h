@@ -66,7 +66,7 @@ std::vector<Field> describe(const PositionSpectrum& spectrum);
 
 /// Read by every analysis of the position table.
 inline constexpr OwnOption rows_option{
-    "rows", "rows of the position table to analyse, from the first; 0: the rows that look trained", 0, 2, 1'000'000'000,
+    "rows", "first rows of the position table to read; 0: those that look trained", 0, 2, 1'000'000'000,
     true};
 
 }  // namespace headwave

@@ -26,11 +26,10 @@ const std::vector<JobOption>& job_option_table() {
   using J = JobOptions;
   static const std::vector<JobOption> shared{
       {.name = "only",
-       .help = "run only these analyses and those they read, separated by commas (`headwave analyses` lists them); "
-               "offset traces and measured offsets always run",
+       .help = "run only these analyses and those they read, separated by commas (`headwave analyses` lists them)",
        .member = &J::only},
       {.name = "everything",
-       .help = "run every analysis; by default those run that say where heads look, and why",
+       .help = "run every analysis; the default ones answer where heads look, how strongly and why",
        .member = &J::everything},
       {.name = "heads",
        .help = "heads for which every pair of sources is given, and earlier attention head by head; by default the "
@@ -60,20 +59,20 @@ const std::vector<JobOption>& job_option_table() {
        .most = 100000},
       {.name = "fdr",
        .help =
-           "false discovery rate: tolerated share of false offsets (by weights, phases) and false positional verdicts",
+           "false discovery rate: accepted share of false offsets (by weights, by phases) and false positional verdicts",
        .member = &J::fdr,
        .least = 1e-12,
        .most = 1},
-      {.name = "seed", .help = "seed of everything random", .member = &J::seed},
+      {.name = "seed", .help = "seed of all random numbers", .member = &J::seed},
       {.name = "threads",
-       .help = "threads; 0: one per core; does not change the result",
+       .help = "number of threads; 0: one per core; results are identical",
        .member = &J::threads,
        .least = 0,
        .most = 1024},
       {.name = "parallel_documents",
        .help =
-           "documents side by side if the model is read layer by layer; 0: as many as memory holds, at most 4 for each "
-           "thread; does not change the result",
+           "documents computed together if weights are read layer by layer; 0: as many as memory holds; results are "
+           "identical",
        .member = &J::parallel_documents,
        .least = 0,
        .most = 1e6},

@@ -137,6 +137,6 @@ std::vector<Field> describe(const PositionAtlas& atlas);
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 
 inline constexpr OwnOption atlas_draws_option{
-    "atlas_draws", "random rotations for the null of what positions predict; 0: no null", 40, 3, 100000, true};
+    "atlas_draws", "random rotations for the null of predicted offsets; 0: no null", 40, 3, 100000, true};
 
 }  // namespace headwave

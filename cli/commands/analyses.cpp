@@ -27,8 +27,8 @@ void print_list() {
 
 void add_analyses(CLI::App& program, Command& chosen) {
   CLI::App* command =
-      program.add_subcommand("analyses", "list the questions that a run can answer, and which it answers by default");
-  add_examples(*command, {{"analyses", "every analysis and the question that it answers"}});
+      program.add_subcommand("analyses", "list all analyses, and which of them run by default");
+  add_examples(*command, {{"analyses", "every analysis and its question"}});
   command->final_callback([&chosen] {
     chosen = [] {
       print_list();

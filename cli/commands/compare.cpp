@@ -98,33 +98,32 @@ int compare(const CompareCommand& command) {
 void add_compare(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<CompareCommand>();
   CLI::App* command = program.add_subcommand("compare",
-                                             "compare results head by head: which changed, by how much, and whether "
-                                             "beyond the intervals; exits with 3 where one did");
-  command->add_option("result", options->paths, "results.h5 of earlier runs, or their folders; each against the first")
+                                             "compare results head by head; exits with 3 if a head changed");
+  command->add_option("result", options->paths, "results or their folders; each is compared with the first")
       ->required()
       ->expected(2, 1000)
       ->type_name("A B ...");
   const OptionRows row(*command);
   row("--all", options->all, nullptr, "show every head, not only those that changed");
-  row("--wide", options->wide, nullptr, "show every measure that both results have, with a star beyond its interval");
+  row("--wide", options->wide, nullptr, "show every measure; a star marks a difference beyond its interval");
   add_folder_options(*command, options->folder, false);
   for (const char* name : {"--force", "--no-figures"}) command->get_option(name)->needs("--out");
   ComparisonOptions& test = options->options;
   row("--level", test.level, nullptr, "chance that any head is called changed although none is", real_number(1e-6, 0.5))
       ->capture_default_str();
-  row("--draws", test.draws, nullptr, "assignments of blocks of documents for the test", whole_number(1, 1000000))
+  row("--draws", test.draws, nullptr, "random assignments of documents for the test", whole_number(1, 1000000))
       ->capture_default_str();
   row("--block", test.block, nullptr,
-      "documents in a row that form a block, since neighbours are alike; 0: as many as the level allows",
+      "neighbouring documents that stay together in the test; 0: as many as the level allows",
       whole_number(0, 1000000))
       ->capture_default_str();
-  row("--seed", test.seed, nullptr, "seed of the assignments", not_negative())->capture_default_str();
-  row("--threads", test.threads, nullptr, "number of threads, 0: one per core; does not change results",
+  row("--seed", test.seed, nullptr, "seed of all random numbers", not_negative())->capture_default_str();
+  row("--threads", test.threads, nullptr, "number of threads; 0: one per core; results are identical",
       whole_number(0, 1024))
       ->capture_default_str();
   add_examples(*command, {{"compare result changed", "what an intervention changed, head by head"},
-                          {"compare result changed --out changes", "results.h5, and a page"},
-                          {"compare step1 step2 step3 --all", "checkpoints, each against the first, with every head"}});
+                          {"compare result changed --out changes", "the same, as a file and a page"},
+                          {"compare step1 step2 step3 --all", "checkpoints against the first, every head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return compare(*options); }; });
 }
 

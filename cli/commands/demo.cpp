@@ -107,22 +107,22 @@ void add_demo(CLI::App& program, Command& chosen) {
   // Six positional kinds and one flat kind were planted: seven can be told apart.
   options->job[clusters_option] = 7;
   CLI::App* command = program.add_subcommand(
-      "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
+      "demo", "test headwave on a model with planted heads; exits with 3 if one is not found");
   const OptionRows row(*command);
   row("--documents", options->documents, nullptr, "number of documents of 512 random words", whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);
   add_drawing_options(*command, options->folder.drawing);
   row("--write-model", options->model, "DIR",
-      "write the planted model, its documents and its truth as a Hugging Face directory, and end")
+      "only write the planted model, its documents and its truth, as a Hugging Face directory")
       ->excludes("--out");
   add_table_options(*command, options->folder.table);
   add_job_options(*command, options->job);
   add_examples(*command,
-               {{"demo", "plants a model, finds it again and draws what was found into headwave-demo/"},
+               {{"demo", "plant heads, find them, and draw them into headwave-demo/"},
                 {"demo --documents 5 --no-figures --out quick",
-                 "the same in fewer documents, as a table and a result file alone"},
-                {"demo --write-model planted", "a model directory like any other, with its truth beside it"}});
+                 "the same quickly, without figures"},
+                {"demo --write-model planted", "a model directory with known truth"}});
   command->final_callback([=, &chosen] {
     require_read_options(*command, options->job);
     chosen = [=] { return demo(*options); };

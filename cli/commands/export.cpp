@@ -80,25 +80,24 @@ void add_export(CLI::App& program, Command& chosen) {
   CLI::App* command =
       program.add_subcommand("export", "write the numbers of a result as CSV, for pandas, R and others");
   const OptionRows row(*command);
-  row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
+  row("result", options->result, "PATH", "result file, or its folder")->required();
   row("--csv", options->folder, "DIR",
-      "folder for heads.csv, a row for each head; a table for each group of arrays; and all-columns.csv, which "
-      "describes these");
+      "folder for heads.csv, a table for each group of arrays, and all-columns.csv, which describes them");
   row("--heads", options->heads, "FILE",
-      "one CSV file alone, a row for each head; its columns are the same for every result");
+      "one CSV file with a row for each head; its columns are the same for every result");
   row("--only", options->only, "GROUP,...",
-      "groups to export, measured_offset,head_account; `headwave inspect` lists the groups")
+      "groups to export, such as measured_offset,head_account")
       ->delimiter(',');
   row("--max-rows", options->max_rows, nullptr,
-      "rows of a table at most: longer tables are omitted, but those that --only names never are",
+      "omit longer tables, unless --only names them",
       whole_number(1, 1'000'000'000'000))
       ->capture_default_str();
   row("--force", options->force, nullptr, "replace existing tables");
   add_examples(*command, {{"export result/results.h5 --csv tables",
-                           "heads.csv with a row for each head, and a table for each group of arrays that share axes"},
+                           "all numbers"},
                           {"export result --heads heads.csv", "rows to join with those of other models"},
                           {"export result --csv tables --only measured_offset,head_account",
-                           "where each head looks, and what accounts for it"}});
+                           "where each head looks, and why"}});
   command->final_callback([=, &chosen] {
     if (options->folder.empty() && options->heads.empty()) throw CLI::RequiredError("--csv DIR or --heads FILE");
     chosen = [=] { return export_tables(*options); };

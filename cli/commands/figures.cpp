@@ -53,9 +53,9 @@ int figures(const FiguresOptions& options) {
 void add_figures(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<FiguresOptions>();
   CLI::App* command =
-      program.add_subcommand("figures", "draw the figures of a result again: other heads, widths, colours or formats");
+      program.add_subcommand("figures", "draw the figures of a result again, with other heads, widths, colours or formats");
   const OptionRows row(*command);
-  row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
+  row("result", options->result, "PATH", "result file, or its folder")->required();
   row("--out", options->folder, "DIR", "folder for figures/; default: the result's own");
   row("--force", options->force, nullptr, "replace existing figures");
   row("--only", options->drawing.only, "FIGURES", "figures to draw, by name (docs/figures.md), separated by commas")
@@ -63,11 +63,11 @@ void add_figures(CLI::App& program, Command& chosen) {
   add_drawing_options(*command, options->drawing);
   add_examples(*command,
                {{"figures result/results.h5 --heads L0H2,L1H3 --force",
-                 "the same figures in place of those there; figures of single heads show these heads"},
+                 "replace the figures; figures of single heads show these two"},
                 {"figures result/results.h5 --only offset_profile --figure-width column --formats pdf --out paper",
-                 "one of them, as broad as a journal's column, in another folder"},
+                 "one figure, as wide as a journal's column"},
                 {"figures result/results.h5 --only account_profile --heads strongest:6 --out strongest",
-                 "the six strongest heads, as `headwave inspect` ranks them"}});
+                 "the six strongest heads"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*options); }; });
 }
 

@@ -165,26 +165,26 @@ void add_inspect(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH");
   OptionRows(*command, "Table")("--heads", options->table.heads, "HEADS",
-                                "heads of a result to show, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
+                                "heads to show, such as L2H3,L7H8 (both count from 0) or strongest:6")
       ->delimiter(',');
   add_table_options(*command, options->table);
   const OptionRows row(*command);
   // Each of these prints something else.
   const std::vector<CLI::Option*> views{
-      row("--json", options->json, nullptr, "print JSON, versioned, for other programs"),
-      row("-a,--attributes", options->attributes, nullptr, "show the attributes of every array too"),
+      row("--json", options->json, nullptr, "print JSON for other programs (docs/inspect-json.md)"),
+      row("-a,--attributes", options->attributes, nullptr, "also show the attributes of every array"),
       row("--csv", options->csv, nullptr, "print the table of a result's heads as CSV"),
-      row("--map", options->map, nullptr, "print the map of a model's family, to be edited and given to run --map"),
-      row("--job", options->job, nullptr, "print the job that made a result, for run --job")};
+      row("--map", options->map, nullptr, "print the map of a model's family, for `run --map`"),
+      row("--job", options->job, nullptr, "print the job that made a result, for `run --job`")};
   for (std::size_t i = 1; i < views.size(); ++i)
     for (std::size_t before = 0; before < i; ++before) views[i]->excludes(views[before]);
   add_examples(*command,
-               {{"inspect result/results.h5", "what was found about the strongest heads of a result, and its arrays"},
-                {"inspect result --all --wide --sort offset", "every head and column, heads by where they look"},
-                {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
-                {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
+               {{"inspect result/results.h5", "the strongest heads of a result, and its arrays"},
+                {"inspect result --all --wide --sort offset", "every head and column, by where heads look"},
+                {"inspect result --csv > heads.csv", "the table of heads, for pandas or R"},
+                {"inspect minilm --json", "the family of a model, and missing tensors"},
                 {"inspect result --job > job.toml",
-                 "the job that made a result, for `headwave run --job job.toml --out again`"}});
+                 "the job of a result, for `headwave run --job job.toml --out again`"}});
   command->final_callback([=, &chosen] { chosen = [=] { return inspect(*options); }; });
 }
 

@@ -46,20 +46,19 @@ int merge(const CLI::App& command, MergeOptions& options, const ShardFiles& part
 void add_merge(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<MergeOptions>();
   CLI::App* command = program.add_subcommand(
-      "merge", "put the parts of a divided run together: the result is the undivided run's, to the bit");
+      "merge", "join the parts of a divided run; the result equals that of the undivided run");
   command
       ->add_option(
           "parts", options->parts,
-          "folders that `headwave run --shard` made, all of them; they hold the input and the options, and options "
-          "given here replace theirs")
+          "folders that `headwave run --shard` made, all of them; options given here replace theirs")
       ->required()
       ->type_name("PARTS")
       ->configurable(false);
   add_whole_run_options(*command, *options);
   command->get_option("--profiles")->group("");
-  add_examples(*command, {{"merge part-* --out result", "what `headwave run --shard` made on several machines"},
+  add_examples(*command, {{"merge part-* --out result", "join all parts"},
                           {"merge part-* --model /data/minilm --text /data/text.txt --out result",
-                           "on a machine where model and text lie elsewhere"}});
+                           "if model and text have moved"}});
   command->final_callback([=, &chosen] {
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
     auto parts = std::make_shared<ShardFiles>(options->parts);

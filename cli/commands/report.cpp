@@ -46,13 +46,13 @@ int report(const ReportOptions& options) {
 
 void add_report(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = program.add_subcommand("report", "make the page of a result again, from its file alone");
+  CLI::App* command = program.add_subcommand("report", "make the page of a result again");
   const OptionRows row(*command);
-  row("result", options->result, "PATH", "results.h5 of an earlier run, or its folder")->required();
+  row("result", options->result, "PATH", "result file, or its folder")->required();
   row("--out", options->page, "FILE", "the page; default: report.html beside the result");
   row("--force", options->force, nullptr, "replace a page that is already there");
   add_examples(*command, {{"report result/results.h5 --out minilm.html",
-                           "one file to send: it opens in a browser, without network and without the result"}});
+                           "one file to send, which any browser opens"}});
   command->final_callback([=, &chosen] { chosen = [=] { return report(*options); }; });
 }
 

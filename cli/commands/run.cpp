@@ -155,7 +155,7 @@ int run(RunOptions& options) {
 void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
-      program.add_subcommand("run", "follow every head of a model over text, token ids, stored states or profiles");
+      program.add_subcommand("run", "analyse every head of a model over text, token ids, stored states or profiles");
   add_whole_run_options(*command, *options);
   const auto wrong_shard = [](const std::string& text) {
     return shard_of(text) ? ""
@@ -164,29 +164,26 @@ void add_run(CLI::App& program, Command& chosen) {
   const OptionRows row(*command);
   for (CLI::Option* option :
        {row("--resume", options->resume, nullptr,
-            "resume an interrupted run with the same options and --out; if there is none, begin"),
+            "resume an interrupted run with the same options and --out; begin if there is none"),
         row("--keep-every", options->keep_every, "S",
-            "save what --resume needs every S seconds of a run; 0: after every document", real_number(0, 1e6))
+            "seconds between saves for --resume; 0: save after every document", real_number(0, 1e6))
             ->capture_default_str(),
         row("--shard", options->shard, "PART/PARTS",
-            "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
-            "folder holds what `headwave merge` puts together",
+            "run one part of the documents, such as 3/16; `headwave merge` joins the parts",
             CLI::Validator(wrong_shard, "", "part"))
             ->excludes("--json")})
     option->configurable(false);
   add_job_file_option(*command, options->job_file);
   add_examples(
       *command,
-      {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
-        "where every head looks, how strongly and why, over 100 documents of a text; result/report.html shows it"},
-       {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",
-        "the first example again, after an interruption: goes on after the last document that was saved"},
-       {"run --model minilm --text text.txt --documents 100 --length 512 --shard 3/16 --out part-03",
-        "one part of sixteen, on one machine of several; see `headwave merge`"},
+      {{"run --model minilm --text text.txt --documents 20 --length 256 --out result",
+        "where every head looks, how strongly and why; result/report.html shows it"},
+       {"run --model minilm --text text.txt --documents 20 --length 256 --out result --resume",
+        "continue the first example after an interruption"},
+       {"run --model minilm --text text.txt --shard 3/16 --out part-03", "one part of sixteen; see `headwave merge`"},
        {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
-        "which heads copy: over random tokens, three times; induction heads look 49 back"},
-       {"run --model minilm --text text.txt --documents 20 --intervene without-heads=L0H2 --out without",
-        "the same with part of the model changed"},
+        "which heads copy: induction heads look 49 back"},
+       {"run --model minilm --text text.txt --intervene without-heads=L0H2 --out without", "without one head"},
        {"run --profiles profiles.h5 --out watched", "where the heads of a watched PyTorch model look"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);

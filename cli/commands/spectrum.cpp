@@ -135,22 +135,22 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   const OptionRows row(*command);
   SpectrumOptions& taken = options->analysis.spectrum.spectrum;
   row("--model", options->models, "PATH...",
-      "model directories, or safetensors files with config.json beside them; little but positions need be there")
+      "model directories, or safetensors files beside a config.json")
       ->required();
   row("--out", options->folder, "DIR",
-      "folder for one .h5 file per model, spectra.svg or other formats, and spectra.txt with the caption")
+      "folder for one .h5 file per model, the figure and its caption")
       ->required();
-  row("--force", options->force, nullptr, "replace results and figures that are already there");
+  row("--force", options->force, nullptr, "replace existing results and figures");
   row("--length", options->analysis.length, "T",
-      "only the first T positions, 2 or more; without it all rows that are read", whole_number(2, 1048576));
+      "read only the first T positions", whole_number(2, 1048576));
   row("--rows", options->analysis.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
   row("--demean", taken.demean, nullptr, "subtract each column's mean first");
   row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line first");
   row("--hann", options->hann, nullptr, "Hann window instead of the published rectangular one");
   add_style_options(*command, options->formats, options->style);
-  add_examples(*command, {{"spectrum --model minilm --out spectra", "how fast the waves of one position table are"},
+  add_examples(*command, {{"spectrum --model minilm --out spectra", "frequencies of one position table"},
                           {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",
-                           "two tables side by side, the first 256 positions of each, without their lines"}});
+                           "two tables, detrended"}});
   command->final_callback([=, &chosen] {
     options->styles_figures = styles_figures(*command);
     chosen = [=] { return compare_spectra(*options); };

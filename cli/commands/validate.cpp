@@ -55,11 +55,10 @@ void add_validate(CLI::App& program, Command& chosen) {
   auto paths = std::make_shared<std::vector<fs::path>>();
   CLI::App* command =
       program.add_subcommand("validate",
-                             "check that results, captured states and profiles are as they were written; exits with 3 "
-                             "where one is not, with 1 where one cannot be read");
-  command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
-  add_examples(*command, {{"validate result states.h5", "every byte of the files against the digests at their ends"},
-                          {"validate result/results.h5 -q && echo whole", "for scripts: the exit code says it"}});
+                             "check results, captured states and profiles against their digests; exits with 3 if bytes changed");
+  command->add_option("path", *paths, "results, other files of headwave, or their folders")->required()->type_name("PATH");
+  add_examples(*command, {{"validate result states.h5", "check every byte"},
+                          {"validate result/results.h5 -q && echo whole", "in a script"}});
   command->final_callback([=, &chosen] { chosen = [=] { return validate(*paths); }; });
 }
 

@@ -31,11 +31,10 @@ void add_place_options(CLI::App& command, PlaceOptions& options) {
   const auto wrong = [](const std::string& given) {
     return first_layers(given) ? std::string() : fmt::format("'{}': expected {}", given, expected_first_layers);
   };
-  row("--layers", options.layers, "0-N", "first layers only, 0-7; later layers are neither read nor computed",
-      CLI::Validator(wrong, "0-N", "first layers"));
+  row("--layers", options.layers, "0-N", "compute only these layers, such as 0-7; later ones are not read",
+      CLI::Validator(wrong, "", "first layers"));
   row("--weights", options.weights, nullptr,
-      "how to load weights: all in memory, or layer by layer, for models larger than memory; auto: by their "
-      "size; does not change results",
+      "how to load weights: all into memory, or layer by layer; auto: by their size; results are identical",
       one_of({"auto", "memory", "layers"}))
       ->capture_default_str();
 }
@@ -53,30 +52,30 @@ namespace {
 void add_stored(CLI::App& command, InputOptions& options) {
   const OptionRows row(command, "Stored states");
   StoredStatesOptions& states = options.stored;
-  row("--head-count", states.heads, "N", "number of heads, if neither the file nor the model says it",
+  row("--head-count", states.heads, "N", "number of heads, if neither file nor model gives it",
       whole_number(1, 100000));
-  row("--layer", states.layer, "N", "layer whose queries and keys are made of the states; for files that do not say it",
+  row("--layer", states.layer, "N", "layer that the states enter, if the file does not say it",
       whole_number(0, 1023));
   row("--dataset", states.dataset, "NAME",
-      "dataset of the states or attention; {layer} stands for the layer's number, {document} for any text");
+      "name of the dataset; {layer} stands for the layer's number, {document} for any text");
   const auto unknown_axes = [](const std::string& text) {
     return array_axes(text) ? std::string() : fmt::format("'{}': expected {}", text, expected_axes);
   };
   row("--axes", options.axes, "AXES",
-      "axes of the dataset in order: layer,document,token,width, or of attention layer,document,head,query,key",
+      "axes of the dataset in order: layer,document,token,width, or for attention layer,document,head,query,key",
       CLI::Validator(unknown_axes, "", "axes"));
   row("--apply-norm", states.apply_norm, nullptr,
-      "apply the model's norm before attention: the states are of the residual stream");
+      "apply the model's norm before attention, for states from the residual stream");
   row("--any-states", states.any_states, nullptr, "accept states even if they do not look normalised");
 }
 
 void add_interventions(CLI::App& command, InputOptions& options) {
   const OptionRows row(command, "Interventions");
   row("--intervene", options.interventions, "WHAT",
-      fmt::format("run with part of the model or text changed: {}; HEADS as in L2H3,L4H1; may be given several times",
+      fmt::format("change part of the model or the text: {}; HEADS as in L2H3,L4H1; may be given several times",
                   known_interventions()));
   row("--shuffles", options.intervening.shuffles, nullptr,
-      "with shuffled-words: number of random orders of every document's words, to average over",
+      "with shuffled-words: number of random orders to average over",
       whole_number(1, 100000))
       ->capture_default_str();
 }
@@ -108,31 +107,29 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   const OptionRows row(command);
   row("--model", options.model, "DIR", "Hugging Face model directory: config.json, model.safetensors, tokenizer");
   row("--map", options.map, "FILE",
-      "TOML file that says what the model's tensors are, in place of config.json; `headwave inspect --map "
-      "DIR` prints one");
+      "TOML file that describes the model's tensors, for models of unknown families (docs/model-map.md)");
   add_place_options(command, options.place);
   row("--text", options.text, "FILE",
-      "UTF-8 text file, cut into documents; -: standard input; or a sentence in quotes");
+      "UTF-8 text file, cut into documents; - for standard input; or a sentence in quotes");
   row("--target", options.target, "FILE",
-      "text that an encoder-decoder writes, one line beside each line of --text; a line is a document");
-  row("--ids", options.ids, "FILE", "token ids instead of text, as JSON; -: standard input");
+      "text for the decoder of an encoder-decoder: one line for each line of --text");
+  row("--ids", options.ids, "FILE", "token ids as JSON; - for standard input");
   row("--states", options.states, "FILE",
       "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of .npy");
   row("--profiles", options.profiles, "FILE",
-      "sums that headwave.watch(model, null=True) saved beside a running PyTorch model (docs/profiles.md)");
+      "sums that headwave.watch(model, null=True) saved from a running PyTorch model (docs/profiles.md)");
   row("--random-tokens", options.random_tokens, "N",
-      "random tokens in place of a text: so many, three times, in every document (for induction)",
+      "N random tokens instead of a text, three times in every document; they show induction heads",
       whole_number(1, 1048576));
-  row("--documents", options.packing.documents, "N", "number of documents; otherwise all there are, up to 100",
+  row("--documents", options.packing.documents, "N", "number of documents; default: all, up to 100",
       whole_number(1, 10000000));
   row("--length", options.packing.length, "N",
-      "tokens per document, special tokens included; otherwise 512, or as many as the model has "
-      "positions",
+      "tokens per document, special tokens included; default: 512, or as many as the model has positions",
       whole_number(1, 1048576));
   row("!--no-special-tokens", options.packing.special_tokens, nullptr,
-      "add no special tokens, such as [CLS] and [SEP], to documents");
+      "omit special tokens such as [CLS] and [SEP]");
   row("--allow-unknown", options.packing.allow_unknown, nullptr,
-      "accept a text even if the vocabulary cannot spell 90 % of its tokens or more");
+      "accept a text even if the vocabulary cannot spell 90 % of its tokens");
   add_stored(command, options);
   add_interventions(command, options);
   for (const InputRule& rule : input_rules())

@@ -134,7 +134,7 @@ Setting setting_of(const CLI::Option& option, const std::vector<std::string>& wo
 void add_job_file_option(CLI::App& command, std::filesystem::path& file) {
   command
       .add_option("--job", file,
-                  "TOML file of options by their long names, documents = 50; options on the line take precedence")
+                  "TOML file of options by their long names, such as documents = 50; typed options take precedence")
       ->type_name("FILE")
       ->configurable(false);
 }

@@ -41,7 +41,7 @@ void add_job_options(CLI::App& command, JobOptions& options) {
           }
           CLI::Option* added = command.add_option(name, value, help)->group("Analysis");
           if constexpr (std::is_same_v<Value, std::vector<std::string>>)
-            added->delimiter(',')->check(one_of(analysis_names()))->type_name("NAME,...");
+            added->delimiter(',')->check(one_of(analysis_names()).description(""))->type_name("NAME,...");
           else if constexpr (std::is_same_v<Value, double>)
             added->check(real_number(option.least, option.most))->capture_default_str();
           else

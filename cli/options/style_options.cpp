@@ -23,7 +23,7 @@ CLI::Validator width() {
             text = fmt::format("{}", *inches);
             return std::string();
           },
-          widths};
+          ""};
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ void add_style_options(CLI::App& command, std::vector<std::string>& formats, Fig
   row("--formats", formats, "LIST", "formats of figures, separated by commas; default svg",
       one_of({"pdf", "svg", "png"}))
       ->delimiter(',');
-  row("--figure-width", style.width, "WIDTH", "width in inches; otherwise as each figure needs")->transform(width());
-  row("--palette", style.palette, "NAME", "colours of heat maps; grey: no colours anywhere", one_of(palette_names()))
+  row("--figure-width", style.width, "WIDTH", "width in inches: column (3.4), page (7), or a number from 2 to 7")->transform(width());
+  row("--palette", style.palette, "NAME", "colours of heat maps; grey: no colours at all", one_of(palette_names()))
       ->capture_default_str();
 }
 

@@ -35,7 +35,7 @@ CLI::Validator whole(std::int64_t low, std::int64_t high, const std::string& ran
               return std::string();
             return fmt::format("expected a whole number, {}, got '{}'", range, shown(text));
           },
-          range};
+          ""};
 }
 
 std::string words_text(const std::vector<std::string>& words) {
@@ -78,7 +78,7 @@ CLI::Validator real_number(double low, double high) {
             if (number && *number >= low && *number <= high) return std::string();
             return fmt::format("expected a number, {}, got '{}'", range, shown(text));
           },
-          range};
+          ""};
 }
 
 CLI::Validator byte_size() {
@@ -86,7 +86,7 @@ CLI::Validator byte_size() {
             if (bytes_in(text)) return std::string();
             return fmt::format("expected a size as 512MB, 1.5GB or 2GiB, got '{}'", shown(text));
           },
-          "512MB, 1.5GB, 2GiB"};
+          ""};
 }
 
 std::int64_t bytes_of(const std::string& size) {

@@ -8,8 +8,8 @@
 
 namespace headwave::cli {
 
-// Validators of options. Each refuses a wrong value in one line that names what was expected and what was
-// found, and describes itself for --help: "1 to 100", "pdf, svg or png".
+// Validators of options. Each refuses a wrong value in one line that says what was expected and what was
+// found. Words also stand in --help: "pdf, svg or png".
 
 /// A whole number in decimal digits, low <= number <= high.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);

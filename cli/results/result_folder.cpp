@@ -53,9 +53,9 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, bool of_text
   const OptionRows row(command, "Figures");
   if (of_text) {
     row("--heads", options.heads, "HEADS",
-        "heads to draw in figures of single heads, L2H3,L7H8 (layers and heads count from 0), or strongest:N")
+        "heads in figures of single heads, such as L2H3,L7H8 (both count from 0) or strongest:6")
         ->delimiter(',');
-    row("--map-tokens", options.tokens, nullptr, "tokens that attention maps show, from the beginning of their window",
+    row("--map-tokens", options.tokens, nullptr, "number of tokens in attention maps",
         whole_number(1, 64))
         ->capture_default_str();
   }
@@ -68,11 +68,11 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
     return name.find('/') == std::string::npos ? one_of(head_data_columns())(name) : std::string();
   };
   for (CLI::Option* option :
-       {row("--all", options.all, nullptr, "show every head; by default the ten strongest, or those of --heads"),
+       {row("--all", options.all, nullptr, "show every head, not only the ten strongest"),
         row("--wide", options.wide, nullptr,
-            "show every column: weights, parts, kinds, clusters, predictions and others"),
+            "show every column"),
         row("--sort", options.sort, "COLUMN",
-            "sort heads by a column of `headwave inspect --csv`: head, bits, follows, offset, ...",
+            "sort heads by a column of `inspect --csv`, such as bits or offset",
             CLI::Validator(unknown, "", "column"))})
     option->configurable(false);
 }

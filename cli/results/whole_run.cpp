@@ -106,10 +106,10 @@ void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
   add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
   const OptionRows row(command);
-  row("--json", options.json, nullptr, "print the result as `inspect --json` does, in place of the table")
+  row("--json", options.json, nullptr, "print the result as JSON instead of the table")
       ->configurable(false);
   row("--max-memory", options.max_memory, "SIZE",
-      "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer",
+      "limit of resident memory, such as 512MB or 1.5GB; results are identical",
       byte_size());
   add_job_options(command, options.job);
 }
