@@ -22,16 +22,11 @@ struct Hdf5Node {
   Attributes attributes;
 };
 
-/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
-/// and the program exits with 1.
-void tell_hdf5_crashes();
-
 /// An HDF5 file, open for reading.
 ///
 /// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
 /// compressed, and packed chunks only if they unpack to their size. Links into other files, data kept in other
-/// files and virtual datasets are listed and never followed. The library may still crash over a damaged file
-/// (tell_hdf5_crashes()). May be read from several threads at once; they take turns.
+/// files and virtual datasets are listed and never followed. May be read from several threads at once; they take turns.
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
@@ -84,8 +79,6 @@ class Hdf5File {
 
   template <class Work>
   auto read_named(const std::string& object, Work work) const;
-  template <class Number>
-  [[nodiscard]] std::vector<Number> numbers(const std::string& dataset) const;
 
   std::filesystem::path path_;
   std::string name_;  // the path as messages show it

@@ -1,14 +1,11 @@
 #include "../../data/hdf5/hdf5_file.h"
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 #include <string>
 #include <thread>
 
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_handle.h"
@@ -231,40 +228,6 @@ TEST_CASE("hdf5: files that are missing, folders, no HDF5 or cut short") {
   std::filesystem::copy(repository_file("tests/golden/hdf5_sample.h5"), folder / "cut.h5");
   std::filesystem::resize_file(folder / "cut.h5", 10'000);
   CHECK_THROWS_AS(Hdf5File(folder / "cut.h5"), FormatError);
-}
-
-TEST_CASE("hdf5: a crash of the library ends the process with one line that names the file, in any thread") {
-  for (const bool in_thread : {false, true}) {
-    int ends[2];
-    REQUIRE(::pipe(ends) == 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::dup2(ends[1], STDERR_FILENO);
-      tell_hdf5_crashes();
-      const auto crash = [] {
-        const Hdf5Session session("damaged.h5");
-        (void)std::raise(SIGSEGV);
-      };
-      if (in_thread)
-        std::thread(crash).join();
-      else
-        crash();
-      ::_exit(0);
-    }
-    ::close(ends[1]);
-    std::string told(1000, '\0');
-    std::size_t length = 0;
-    for (ssize_t more = 0; (more = ::read(ends[0], told.data() + length, told.size() - length)) > 0;)
-      length += static_cast<std::size_t>(more);
-    told.resize(length);
-    ::close(ends[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 1);
-    CHECK_THAT(told, ContainsSubstring("headwave: error: damaged.h5: the HDF5 library crashed over it (SIGSEGV)"));
-    CHECK(std::ranges::count(told, '\n') == 1);
-  }
 }
 
 TEST_CASE("hdf5: threads read one file, each what it asked for") {
