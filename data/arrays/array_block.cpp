@@ -239,28 +239,21 @@ std::size_t entries_of(const ArrayBlock& block) {
       std::accumulate(block.count.begin(), block.count.end(), Index{1}, std::multiplies<>()));
 }
 
-void require_inside(const ArrayBlock& block, const std::vector<Index>& shape) {
+void require_inside(const ArrayBlock& block, const std::vector<Index>& shape, const std::string& called) {
   bool inside = block.first.size() == shape.size() && block.count.size() == shape.size();
   for (std::size_t a = 0; inside && a < shape.size(); ++a)
     inside = block.first[a] >= 0 && block.count[a] >= 0 && block.first[a] <= shape[a] &&
              block.count[a] <= shape[a] - block.first[a];
   if (!inside)
-    throw ShapeError(fmt::format("asked for {} entries from {} on, of an array of shape {}", shape_text(block.count),
-                                 shape_text(block.first), shape_text(shape)));
+    throw ShapeError(fmt::format("{}asked for {} entries from {} on, of an array of shape {}", called,
+                                 shape_text(block.count), shape_text(block.first), shape_text(shape)));
 }
 
-void read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, const FloatRoom& room) {
+std::vector<float> read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block) {
   require_inside(block, numbers.shape);
-  const std::size_t entries = entries_of(block);
-  float* const into = room(entries);
-  if (entries > 0) Gathering(bytes, numbers, block, {into, entries}).gather();
-}
-
-FloatRoom room_in(std::vector<float>& values) {
-  return [&values](std::size_t entries) {
-    values.resize(entries);
-    return values.data();
-  };
+  std::vector<float> values(entries_of(block));
+  if (!values.empty()) Gathering(bytes, numbers, block, values).gather();
+  return values;
 }
 
 }  // namespace headwave

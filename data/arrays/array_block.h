@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,15 +53,9 @@ ArrayBlock whole_block(const std::vector<Index>& shape);
 /// of any length, so that their product overflows.)
 std::size_t entries_of(const ArrayBlock& block);
 
-/// Gives memory for the entries of a block: called once, with their number, when it is known that they can be
-/// read.
-using FloatRoom = std::function<float*(std::size_t entries)>;
-
-/// Memory in a list, which is resized; the list outlives the room.
-FloatRoom room_in(std::vector<float>& values);
-
+/// @param called  what the message begins with
 /// @throws ShapeError if an array of that shape has no such entries
-void require_inside(const ArrayBlock& block, const std::vector<Index>& shape);
+void require_inside(const ArrayBlock& block, const std::vector<Index>& shape, const std::string& called = "");
 
 /// An array of numbers stored one after another from byte `first` on.
 struct PlacedNumbers {
@@ -76,6 +69,6 @@ struct PlacedNumbers {
 /// Reads a block of an array as floats, row-major. It reads no more of the file than the block spans:
 /// contiguous entries at once, and scattered entries in pieces of a megabyte.
 /// @throws ShapeError if there is no such block; IoError if it cannot be read
-void read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, const FloatRoom& room);
+std::vector<float> read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block);
 
 }  // namespace headwave

@@ -541,37 +541,27 @@ struct Hdf5File::Opened {
     return datasets.emplace(path, Dataset(object_at(file.id(), path), bytes)).first->second;
   }
 
-  /// @param room   called with the number of entries
   /// @param chosen  null: all entries
-  template <class Number, class Room>
-  void read(const std::string& path, hid_t memory_type, const ArrayBlock* chosen, const Room& room) {
+  template <class Number>
+  std::vector<Number> numbers(const std::string& path, hid_t memory_type, const ArrayBlock* chosen = nullptr) {
     Dataset& data = dataset(path);
     if (!is_number(data.type())) throw FormatError(fmt::format("expected numbers, found {}", type_text(data.type())));
     const ArrayBlock block = chosen == nullptr ? whole_block(data.extent().shape) : *chosen;
     require_inside(block, data.extent().shape);
     data.require_readable(block, sizeof(Number));
-    const std::size_t entries = data.entries(block);
-    Number* values = room(entries);
-    if (entries == 0) return;
+    std::vector<Number> values(data.entries(block));
+    if (values.empty()) return values;
     if constexpr (std::is_same_v<Number, float>) {
       const Hdf5Handle half = hdf5_half_type();
       if (H5Tequal(data.type(), half.id()) > 0) {
         // The library's own conversion takes numbers apart bit by bit, 0.1 us each.
-        std::vector<Eigen::half> halves(entries);
+        std::vector<Eigen::half> halves(values.size());
         data.read(half.id(), block, halves.data());
-        std::ranges::copy(halves, values);
-        return;
+        std::ranges::copy(halves, values.begin());
+        return values;
       }
     }
-    data.read(memory_type, block, values);
-  }
-  template <class Number>
-  std::vector<Number> numbers(const std::string& path, hid_t memory_type) {
-    std::vector<Number> values;
-    read<Number>(path, memory_type, nullptr, [&](std::size_t entries) {
-      values.resize(entries);
-      return values.data();
-    });
+    data.read(memory_type, block, values.data());
     return values;
   }
 
@@ -690,8 +680,8 @@ std::vector<float> Hdf5File::floats(const std::string& dataset) const {
   return read_named(dataset, [&] { return opened_->numbers<float>(dataset, H5T_NATIVE_FLOAT); });
 }
 
-void Hdf5File::read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const {
-  read_named(dataset, [&] { opened_->read<float>(dataset, H5T_NATIVE_FLOAT, &block, room); });
+std::vector<float> Hdf5File::floats(const std::string& dataset, const ArrayBlock& block) const {
+  return read_named(dataset, [&] { return opened_->numbers<float>(dataset, H5T_NATIVE_FLOAT, &block); });
 }
 
 std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {

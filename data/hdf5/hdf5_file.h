@@ -64,11 +64,10 @@ class Hdf5File {
   ///         cannot be read
   [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
   [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
-  /// Reads a block of a dataset as floats, row-major: no more than the block, and only the chunks that hold a
-  /// part of it.
+  /// A block of a dataset as floats, row-major: only the chunks that hold a part of it are read.
   /// @throws FormatError as doubles(); ShapeError if there is no such block; IoError if the file can no
   ///         longer be read
-  void read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const;
+  [[nodiscard]] std::vector<float> floats(const std::string& dataset, const ArrayBlock& block) const;
   /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;
   /// @throws FormatError as doubles(), or if the dataset does not hold text

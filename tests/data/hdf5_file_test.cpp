@@ -25,12 +25,6 @@ Hdf5File hostile() {
   return Hdf5File(repository_file("tests/golden/hdf5_hostile.h5"));
 }
 
-std::vector<float> block_of(const Hdf5File& file, const std::string& name, const ArrayBlock& block) {
-  std::vector<float> values;
-  file.read(name, block, room_in(values));
-  return values;
-}
-
 const Hdf5Node& node_at(const std::vector<Hdf5Node>& tree, const std::string& path) {
   for (const Hdf5Node& node : tree)
     if (node.path == path) return node;
@@ -76,7 +70,7 @@ TEST_CASE("hdf5: blocks of chunks that do not divide the shape, some never writt
         for (Index j = block.first[1]; j < block.first[1] + block.count[1]; ++j)
           for (Index k = block.first[2]; k < block.first[2] + block.count[2]; ++k)
             expected.push_back(i < written ? static_cast<float>(unit * static_cast<double>(21 * i + 3 * j + k)) : 7.0F);
-      CHECK(block_of(file, name, block) == expected);
+      CHECK(file.floats(name, block) == expected);
     }
   };
   for (const std::string group : {"plain", "gzip", "shuffle", "checked"}) {
@@ -99,7 +93,7 @@ TEST_CASE("hdf5: a file that begins behind other bytes") {
     REQUIRE(floats.size() == 105);
     CHECK(floats[1] == 0.25F);
     CHECK(floats[104] == 26.0F);
-    CHECK(block_of(file, name, {{4, 6, 2}, {1, 1, 1}}) == std::vector<float>{26.0F});
+    CHECK(file.floats(name, {{4, 6, 2}, {1, 1, 1}}) == std::vector<float>{26.0F});
   }
 }
 
@@ -107,21 +101,21 @@ TEST_CASE("hdf5: blocks of a dataset") {
   const Hdf5File file = sample();
   for (const std::string name : {"/numbers/le_f4", "/numbers/gzip", "/numbers/plain_chunks"}) {
     REQUIRE(file.node(name).shape == std::vector<Index>{2, 3, 4});
-    const std::vector<float> row = block_of(file, name, {{1, 0, 0}, {1, 3, 4}});
+    const std::vector<float> row = file.floats(name, {{1, 0, 0}, {1, 3, 4}});
     REQUIRE(row.size() == 12);
     CHECK(row[0] == 3.0F);
     CHECK(row[11] == 5.75F);
-    CHECK(block_of(file, name, {{0, 0, 0}, {2, 3, 4}}) == file.floats(name));
-    CHECK(block_of(file, name, {{0, 1, 2}, {2, 2, 1}}) == std::vector<float>{1.5F, 2.5F, 4.5F, 5.5F});
-    CHECK(block_of(file, name, {{2, 0, 0}, {0, 3, 4}}).empty());
-    CHECK_THROWS_AS(block_of(file, name, {{1, 0, 0}, {2, 3, 4}}), ShapeError);
-    CHECK_THROWS_AS(block_of(file, name, {{-1, 0, 0}, {1, 3, 4}}), ShapeError);
-    CHECK_THROWS_AS(block_of(file, name, {{0, 0, 0}, {-1, 3, 4}}), ShapeError);
-    CHECK_THROWS_AS(block_of(file, name, {{0, 0}, {1, 3}}), ShapeError);
+    CHECK(file.floats(name, {{0, 0, 0}, {2, 3, 4}}) == file.floats(name));
+    CHECK(file.floats(name, {{0, 1, 2}, {2, 2, 1}}) == std::vector<float>{1.5F, 2.5F, 4.5F, 5.5F});
+    CHECK(file.floats(name, {{2, 0, 0}, {0, 3, 4}}).empty());
+    CHECK_THROWS_AS(file.floats(name, {{1, 0, 0}, {2, 3, 4}}), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, {{-1, 0, 0}, {1, 3, 4}}), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, {{0, 0, 0}, {-1, 3, 4}}), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, {{0, 0}, {1, 3}}), ShapeError);
   }
-  CHECK_THROWS_AS(block_of(file, "/numbers/compact_scalar", {{0}, {1}}), ShapeError);
+  CHECK_THROWS_AS(file.floats("/numbers/compact_scalar", {{0}, {1}}), ShapeError);
   const std::vector<Index> none = file.node("/numbers/no_rows").shape;
-  CHECK(block_of(file, "/numbers/no_rows", whole_block(none)).empty());
+  CHECK(file.floats("/numbers/no_rows", whole_block(none)).empty());
 }
 
 TEST_CASE("hdf5: texts") {
@@ -205,7 +199,7 @@ TEST_CASE("hdf5: a chunk that unpacks to too little, too much or nothing is refu
     CHECK_THROWS_AS(file.doubles(name), FormatError);
     ArrayBlock first_row = whole_block(file.node(name).shape);
     first_row.count.front() = 1;
-    CHECK_THROWS_AS(block_of(file, name, first_row), FormatError);
+    CHECK_THROWS_AS(file.floats(name, first_row), FormatError);
   }
 }
 
@@ -240,7 +234,7 @@ TEST_CASE("hdf5: threads read one file, each what it asked for") {
       for (Index turn = 0; turn < 50; ++turn) {
         const Index row = (turn + static_cast<Index>(t)) % 5;
         const auto first = whole.begin() + 21 * row;
-        right[t] += block_of(file, "shuffle/le_f4", {{row, 0, 0}, {1, 7, 3}}) == std::vector(first, first + 21) ? 1 : 0;
+        right[t] += file.floats("shuffle/le_f4", {{row, 0, 0}, {1, 7, 3}}) == std::vector(first, first + 21) ? 1 : 0;
       }
     });
   for (std::thread& thread : threads) thread.join();

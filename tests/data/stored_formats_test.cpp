@@ -8,7 +8,6 @@
 #include "../../data/arrays/safetensors.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/files/zip_archive.h"
-#include "../../data/sources/found_arrays.h"
 #include "../../data/sources/named_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
