@@ -34,10 +34,6 @@ constexpr bool are_floats(NumberType type, ByteOrder order) {
 /// @throws ShapeError if the bytes are not that many numbers
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into);
 
-/// The count of stored numbers that are NaN or infinite; 0 for integers.
-/// @throws ShapeError if the bytes do not divide into numbers
-std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
-
 /// "(3, 4)", as messages and listings write shapes.
 std::string shape_text(std::span<const Index> shape);
 

@@ -52,29 +52,15 @@ std::optional<Element> element_of(std::string_view descr) {
                                                                              {"b1", NumberType::boolean}}};
   for (const auto& [name, type] : numbers)
     if (descr.substr(1) == name) return Element{name_of(type), size_of(type), type};
+  // Texts, complex numbers, dates and the like: how many bytes one takes, for the file's size.
   const std::string_view digits = descr.substr(2, descr.find('[') - 2);
   std::size_t length = 0;
   const auto [stop, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-  if (problem != std::errc() || stop != digits.data() + digits.size() || length > (std::size_t{1} << 31U))
+  if (problem != std::errc() || stop != digits.data() + digits.size() || length > (std::size_t{1} << 31U) ||
+      std::string_view("fcMmUSaV").find(descr[1]) == descr.npos)
     return std::nullopt;
-  switch (descr[1]) {
-    case 'f':
-      return Element{"longdouble", length, {}};
-    case 'c':
-      return Element{fmt::format("complex{}", 8 * length), length, {}};
-    case 'M':
-    case 'm':
-      return Element{descr[1] == 'M' ? "datetime64" : "timedelta64", length, {}};
-    case 'U':
-      return Element{"string", 4 * length, {}};
-    case 'S':
-    case 'a':
-      return Element{"string", length, {}};
-    case 'V':
-      return Element{"opaque", length, {}};
-    default:
-      return std::nullopt;
-  }
+  const bool text = descr[1] == 'U' || descr[1] == 'S' || descr[1] == 'a';
+  return Element{text ? "string" : std::string(descr), descr[1] == 'U' ? 4 * length : length, {}};
 }
 
 bool holds_objects(const NpyInfo& info) {

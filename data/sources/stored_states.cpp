@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -77,6 +76,7 @@ class StateFiles {
       throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
                                    path(), heads, options.heads),
                        omit("head_count"));
+    digests = sha256_list(arrays->files());  // refuses a sealed file that is damaged
   }
 
   /// As messages show it.
@@ -100,6 +100,7 @@ class StateFiles {
 
   std::shared_ptr<const NamedArrays> arrays;
   FoundArrays contents;
+  std::string digests;  ///< of the files; empty: in memory
 
  private:
   [[nodiscard]] std::string first_document() const {
@@ -283,9 +284,7 @@ class StateDocuments : public Source {
         {"stored_layers", layers_text(numbers)},
         {"special_tokens", std::string(contents().special.empty() ? "not known: the file has no marks of them (special)"
                                                                   : "marked in the file (special)")}};
-    // A sealed file that is damaged is refused here.
-    std::call_once(digested_, [&] { digests_ = sha256_list(files_->arrays->files()); });
-    if (!digests_.empty()) provenance["source_sha256"] = digests_;
+    if (!files_->digests.empty()) provenance["source_sha256"] = files_->digests;
     if (attention)
       provenance["stored_type"] = files_->arrays->type(of_document(attention->name, documents_.front().text));
     return provenance;
@@ -398,8 +397,6 @@ class StateDocuments : public Source {
   std::size_t layers_;
   StatesChange change_;
   Index words_;
-  mutable std::once_flag digested_;
-  mutable std::string digests_;  // of files that may be large: taken once
   std::vector<DocumentPlace> documents_;
   std::vector<std::string> tokens_;
 };

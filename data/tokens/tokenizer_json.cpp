@@ -228,10 +228,13 @@ std::vector<Merge> merges_of(const JsonObject& model) {
   std::vector<Merge> merges;
   for (const json& value : model.list("merges")) {
     const std::string place = fmt::format("{}: merges[{}]", model.place(), merges.size());
-    if (value.is_array() && value.size() != 2)
-      throw FormatError(fmt::format("{}: expected two pieces, found {}", place, value.size()));
+    const std::string line = value.is_array() ? "" : text_of(value, place);
+    const std::size_t blank = line.find(' ');
+    if (value.is_array() ? value.size() != 2 : blank == line.npos || line.find(' ', blank + 1) != line.npos)
+      throw FormatError(fmt::format("{}: a merge is two pieces with one blank between, and this is '{}'", place,
+                                    printable(value.dump(-1, ' ', false, json::error_handler_t::replace))));
     merges.push_back(value.is_array() ? Merge{text_of(value[0], place), text_of(value[1], place)}
-                                      : merge_of_line(text_of(value, place), place));
+                                      : Merge{line.substr(0, blank), line.substr(blank + 1)});
   }
   return merges;
 }
