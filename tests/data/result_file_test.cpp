@@ -16,7 +16,6 @@
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/hdf5/hdf5_handle.h"
-#include "../../data/results/hdf5_output.h"
 #include "../catch.h"
 #include "test_files.h"
 
