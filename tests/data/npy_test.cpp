@@ -127,11 +127,11 @@ TEST_CASE("npy: a header alone") {
   const TemporaryFolder folder;
   write_npy_bytes(folder / "a.npy", header(">c8", "(3,)"), std::string(24, '\0'));
   const NpyInfo info = npy_info(folder / "a.npy");
-  CHECK(info.dtype == "complex64");
+  CHECK(info.dtype == ">c8");
   CHECK(info.descr == ">c8");
   CHECK(info.big_endian);
   CHECK(info.shape == std::vector<Index>{3});
-  CHECK_THROWS_WITH(npy_floats(folder / "a.npy"), ContainsSubstring("complex64"));
+  CHECK_THROWS_WITH(npy_floats(folder / "a.npy"), ContainsSubstring("holds >c8 values"));
   write_npy_bytes(folder / "a.npy",
                   "{'descr': [('x', '<i4'), ('y', '<f4', (2,))], 'fortran_order': False, 'shape': (1,)}",
                   "0123456789ab");
