@@ -58,28 +58,36 @@ void put_stored(std::span<const std::byte> bytes, ByteOrder order, std::span<flo
   }
 }
 
-/// A type of numbers: numpy's name, bytes of one, how they become floats.
+/// A type of numbers: numpy's name, what files call it, bytes of one number, how numbers become floats.
 struct StoredType {
-  const char* name;
+  std::string_view name, npy, safetensors;
   std::size_t bytes;
   void (*put)(std::span<const std::byte> bytes, ByteOrder order, std::span<float> into);
 };
 
 template <class Stored>
-constexpr StoredType stored(const char* name) {
-  return {name, sizeof(Stored), put_stored<Stored>};
+constexpr StoredType stored(std::string_view name, std::string_view npy, std::string_view safetensors) {
+  return {name, npy, safetensors, sizeof(Stored), put_stored<Stored>};
 }
 
 // In the order of NumberType.
 constexpr std::array stored_types{
-    stored<Half>("float16"),         stored<BrainFloat>("bfloat16"),  stored<float>("float32"),
-    stored<double>("float64"),       stored<std::int8_t>("int8"),     stored<std::int16_t>("int16"),
-    stored<std::int32_t>("int32"),   stored<std::int64_t>("int64"),   stored<std::uint8_t>("uint8"),
-    stored<std::uint16_t>("uint16"), stored<std::uint32_t>("uint32"), stored<std::uint64_t>("uint64"),
-    stored<Boolean>("bool")};
+    stored<Half>("float16", "f2", "F16"),         stored<BrainFloat>("bfloat16", "", "BF16"),
+    stored<float>("float32", "f4", "F32"),        stored<double>("float64", "f8", "F64"),
+    stored<std::int8_t>("int8", "i1", "I8"),      stored<std::int16_t>("int16", "i2", "I16"),
+    stored<std::int32_t>("int32", "i4", "I32"),   stored<std::int64_t>("int64", "i8", "I64"),
+    stored<std::uint8_t>("uint8", "u1", "U8"),    stored<std::uint16_t>("uint16", "u2", "U16"),
+    stored<std::uint32_t>("uint32", "u4", "U32"), stored<std::uint64_t>("uint64", "u8", "U64"),
+    stored<Boolean>("bool", "b1", "BOOL")};
 
 const StoredType& stored_type(NumberType type) {
   return stored_types[static_cast<std::size_t>(type)];
+}
+
+std::optional<NumberType> type_called(std::string_view code, std::string_view StoredType::*kind) {
+  const auto* found = std::ranges::find(stored_types, code, kind);
+  if (code.empty() || found == stored_types.end()) return {};
+  return static_cast<NumberType>(found - stored_types.begin());
 }
 
 }  // namespace
@@ -89,7 +97,15 @@ std::size_t size_of(NumberType type) {
 }
 
 const char* name_of(NumberType type) {
-  return stored_type(type).name;
+  return stored_type(type).name.data();
+}
+
+std::optional<NumberType> npy_type(std::string_view code) {
+  return type_called(code, &StoredType::npy);
+}
+
+std::optional<NumberType> number_type(std::string_view dtype) {
+  return type_called(dtype, &StoredType::safetensors);
 }
 
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into) {

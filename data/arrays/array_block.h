@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
@@ -19,6 +21,10 @@ std::size_t size_of(NumberType type);
 
 /// numpy's name of a type: "float16", "bfloat16", "uint8", "bool".
 const char* name_of(NumberType type);
+
+/// The type that a .npy file calls "f4", or a safetensors file "F32"; nothing for types that are not read.
+std::optional<NumberType> npy_type(std::string_view code);
+std::optional<NumberType> number_type(std::string_view dtype);
 
 enum class ByteOrder { little, big };
 

@@ -85,16 +85,6 @@ Index TensorInfo::size() const {
   return product;
 }
 
-std::optional<NumberType> number_type(const std::string& dtype) {
-  static const std::map<std::string, NumberType> types = {
-      {"F16", NumberType::f16},     {"BF16", NumberType::bf16}, {"F32", NumberType::f32}, {"F64", NumberType::f64},
-      {"I8", NumberType::i8},       {"I16", NumberType::i16},   {"I32", NumberType::i32}, {"I64", NumberType::i64},
-      {"U8", NumberType::u8},       {"U16", NumberType::u16},   {"U32", NumberType::u32}, {"U64", NumberType::u64},
-      {"BOOL", NumberType::boolean}};
-  const auto found = types.find(dtype);
-  return found == types.end() ? std::nullopt : std::optional(found->second);
-}
-
 SafetensorsHeader safetensors_header(const FileBytes& file) {
   const std::string name = shown_path(file.path());
   std::uint64_t length = 0;

@@ -30,10 +30,6 @@ struct TensorInfo {
   [[nodiscard]] Index size() const;  ///< number of entries
 };
 
-/// How a type of safetensors ("F32", "BF16", "I64", "BOOL", ...) stores one number; nothing for types that
-/// are not read.
-std::optional<NumberType> number_type(const std::string& dtype);
-
 /// The header of a safetensors file.
 struct SafetensorsHeader {
   std::size_t data = 0;             ///< first byte after it

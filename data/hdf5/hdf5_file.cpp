@@ -461,21 +461,6 @@ std::vector<std::string> Dataset::strings() {
   });
 }
 
-/// The names that a walk through a group hands out: in the order of creation if the file knows it, else as they sort.
-/// @param problem  why the walk ended too early; empty if it did not
-template <class Walk>
-std::vector<std::string> names_by(const Walk& walk, std::string& problem) {
-  std::vector<std::string> names;
-  for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
-    names.clear();
-    problem.clear();
-    if (walk(index, keep_name<H5L_info_t>, &names) >= 0) break;
-    if (hdf5_read_failed_by_system()) fail_hdf5_read();
-    problem = hdf5_reason();
-  }
-  return names;
-}
-
 /// Where a soft or external link leads; empty for a hard link.
 std::string link_target(hid_t file, const std::string& path) {
   H5L_info_t info{};
@@ -605,9 +590,15 @@ std::vector<Hdf5Node> Hdf5File::tree() const {
     const auto unreadable = [&](const std::string& path, const std::string& why) {
       nodes.push_back({path, "unreadable", {}, "", why, {}});
     };
-    std::string problem;  // a group that can be reached twice is entered once
-    const std::vector<std::string> paths = names_by(
-        [&](auto index, auto keep, auto list) { return H5Lvisit(file, index, H5_ITER_INC, keep, list); }, problem);
+    std::string problem;
+    std::vector<std::string> paths;  // a group that can be reached twice is entered once
+    for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
+      paths.clear();
+      problem.clear();
+      if (H5Lvisit(file, index, H5_ITER_INC, keep_name<H5L_info_t>, &paths) >= 0) break;
+      if (hdf5_read_failed_by_system()) fail_hdf5_read();
+      problem = hdf5_reason();
+    }
     for (const std::string& name : paths) {
       const std::string path = "/" + name;
       try {
@@ -618,29 +609,6 @@ std::vector<Hdf5Node> Hdf5File::tree() const {
     }
     if (!problem.empty()) unreadable("/", problem);
     return nodes;
-  });
-}
-
-std::vector<std::string> Hdf5File::names(const std::string& group) const {
-  return read_named(group, [&] {
-    const Hdf5Handle opened = object_at(opened_->file.id(), group);
-    std::string problem;
-    std::vector<std::string> names =
-        names_by([&](auto index, auto keep,
-                     auto list) { return H5Literate(opened.id(), index, H5_ITER_INC, nullptr, keep, list); },
-                 problem);
-    if (!problem.empty()) throw FormatError(problem);
-    return names;
-  });
-}
-
-bool Hdf5File::has(const std::string& object) const {
-  return read_named(object, [&] {
-    try {
-      return object_at(opened_->file.id(), object).valid();
-    } catch (const FormatError&) {
-      return false;
-    }
   });
 }
 

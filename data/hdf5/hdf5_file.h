@@ -43,11 +43,6 @@ class Hdf5File {
   /// @throws FormatError if the root group is damaged; IoError if the file can no longer be read
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
 
-  /// Names in a group, in the order of creation if the file knows it.
-  /// @throws FormatError if there is no such group
-  [[nodiscard]] std::vector<std::string> names(const std::string& group) const;
-
-  [[nodiscard]] bool has(const std::string& object) const;
   /// @throws FormatError if there is no such object
   [[nodiscard]] Hdf5Node node(const std::string& object) const;
   /// @throws FormatError if there is no such object

@@ -331,20 +331,20 @@ std::vector<StoredProfiles> stored_profiles(NamedProfiles named) {
 std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path, const std::string& called) {
   const Hdf5File file(path);
   NamedProfiles named{called.empty() ? path : std::filesystem::path(called), file.attributes("/"), {}};
-  for (const std::string& name : file.names("/")) {
-    NamedProfiles::Stack& stack = named.stacks.emplace_back();
-    stack.name = name;
-    if (!kind_of_stack(name) || !file.has(name + "/trace")) continue;
-    stack.about = file.attributes(name);
-    stack.modules = file.strings(name + "/layer");
-    if (file.has(name + "/word")) stack.words = file.strings(name + "/word");
-    for (const std::string& array : file.names(name)) {
-      const std::string dataset = fmt::format("{}/{}", name, array);
-      if (is_profile_array(array)) stack.arrays[array] = {file.node(dataset).shape, file.doubles(dataset)};
-      if (!is_profile_vectors(array)) continue;
-      const auto values = std::make_shared<const std::vector<float>>(file.floats(dataset));
-      stack.vectors[array] = {file.node(dataset).shape, *values, values};
-    }
+  for (const Hdf5Node& node : file.tree()) {
+    const std::string path_in_file = node.path.substr(1);
+    const std::size_t slash = path_in_file.find('/');
+    const std::string name = path_in_file.substr(0, slash);
+    if (!name.empty() && slash == name.npos) named.stacks.push_back({name, node.attributes, {}, {}, {}, {}});
+    if (slash == name.npos || node.kind != "dataset" || !kind_of_stack(name)) continue;
+    NamedProfiles::Stack& stack = named.stacks.back();
+    const std::string array = path_in_file.substr(slash + 1);
+    if (array == "layer") stack.modules = file.strings(node.path);
+    if (array == "word") stack.words = file.strings(node.path);
+    if (is_profile_array(array)) stack.arrays[array] = {node.shape, file.doubles(node.path)};
+    if (!is_profile_vectors(array)) continue;
+    const auto values = std::make_shared<const std::vector<float>>(file.floats(node.path));
+    stack.vectors[array] = {node.shape, *values, values};
   }
   return stored_profiles(std::move(named));
 }
