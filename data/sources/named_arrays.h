@@ -79,7 +79,6 @@ std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path);
 /// What an axis of an array counts. Finished attention has queries and keys where other arrays have tokens
 /// and their width.
 enum class ArrayAxis { layer, document, head, token, width, query, key };
-constexpr std::size_t array_axis_kinds = 7;
 
 /// Reads axes in their order: "layer,document,token,width", "layer,document,head,query,key".
 /// @returns nothing where a word is no axis or comes twice, or there are neither token and width nor query

@@ -140,52 +140,40 @@ ArrayBlock document_block(const LayerArray& part, const DocumentPlace& place, co
   return block;
 }
 
-/// The entries of a block by head, whatever the order of its axes.
-class HeadEntries {
- public:
-  HeadEntries(const NamedArrays& arrays, const std::string& name, const LayerArray& part, const ArrayBlock& block)
-      : values_(arrays.block(name, block)) {
-    count_.fill(1);
-    Index step = 1;
-    for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
-      stride_[at(part.axes[a])] = step;
-      count_[at(part.axes[a])] = block.count[a];
+/// A block's numbers, whatever the order of its axes, as one matrix for each head: side by side,
+/// (rows, heads * columns), or one after another, (heads * rows, columns).
+Matrix32 by_head(const NamedArrays& arrays, const std::string& name, const LayerArray& part, const ArrayBlock& block,
+                 std::pair<ArrayAxis, ArrayAxis> axes, bool side_by_side) {
+  const std::vector<float> values = arrays.block(name, block);
+  struct Steps {
+    Index count = 1, step = 0;
+  } heads, rows, columns;
+  Index step = 1;
+  for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
+    if (part.axes[a] == ArrayAxis::head) heads = {block.count[a], step};
+    if (part.axes[a] == axes.first) rows = {block.count[a], step};
+    if (part.axes[a] == axes.second) columns = {block.count[a], step};
+  }
+  Matrix32 matrix(side_by_side ? rows.count : heads.count * rows.count,
+                  side_by_side ? heads.count * columns.count : columns.count);
+  for (Index head = 0; head < heads.count; ++head)
+    for (Index row = 0; row < rows.count; ++row) {
+      const float* from = values.data() + head * heads.step + row * rows.step;
+      float* into = matrix.data() + (side_by_side ? row * heads.count + head : head * rows.count + row) * columns.count;
+      if (columns.step == 1)
+        std::copy_n(from, columns.count, into);
+      else
+        for (Index column = 0; column < columns.count; ++column) into[column] = from[column * columns.step];
     }
-  }
-
-  [[nodiscard]] Index count(ArrayAxis axis) const { return count_[at(axis)]; }
-
-  /// Copies a head's entries to a matrix.
-  /// @param into  part of a row-major matrix
-  template <class Part>
-  void place(Index head, ArrayAxis rows, ArrayAxis columns, Part&& into) const {
-    const float* first = values_.data() + static_cast<std::ptrdiff_t>(head * stride_[at(ArrayAxis::head)]);
-    const Index row = stride_[at(rows)], column = stride_[at(columns)];
-    if (column == 1)
-      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::OuterStride<>>(first, count(rows), count(columns),
-                                                                                Eigen::OuterStride<>(row));
-    else
-      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
-          first, count(rows), count(columns), {row, column});
-  }
-
- private:
-  static std::size_t at(ArrayAxis axis) { return static_cast<std::size_t>(axis); }
-
-  std::vector<float> values_;
-  std::array<Index, array_axis_kinds> stride_{}, count_{};
-};
+  return matrix;
+}
 
 /// A document's array of one layer as (T, width), the heads side by side.
 /// @throws FormatError if it holds NaN or infinity
 Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
   const std::string name = of_document(part.name, place.text);
-  const ArrayExtent extent = part.extent(arrays, place.text);
-  const HeadEntries entries(arrays, name, part, document_block(part, place, arrays.shape(name)));
-  const Index width = entries.count(ArrayAxis::width);
-  Matrix32 matrix(extent.length, extent.width);
-  for (Index head = 0; head < entries.count(ArrayAxis::head); ++head)
-    entries.place(head, ArrayAxis::token, ArrayAxis::width, matrix.middleCols(head * width, width));
+  Matrix32 matrix = by_head(arrays, name, part, document_block(part, place, arrays.shape(name)),
+                            {ArrayAxis::token, ArrayAxis::width}, true);
   if (are_finite(matrix)) return matrix;
   Index first = 0;
   while (are_finite(matrix.row(first))) ++first;
@@ -209,12 +197,7 @@ FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, 
     ArrayBlock block = all;
     block.first[query] = first;
     block.count[query] = count;
-    const HeadEntries entries(*arrays, name, part, block);
-    const Index heads = entries.count(ArrayAxis::head);
-    Matrix32 rows(heads * count, entries.count(ArrayAxis::key));
-    for (Index head = 0; head < heads; ++head)
-      entries.place(head, ArrayAxis::query, ArrayAxis::key, rows.middleRows(head * count, count));
-    return rows;
+    return by_head(*arrays, name, part, block, {ArrayAxis::query, ArrayAxis::key}, false);
   };
   return attention;
 }
