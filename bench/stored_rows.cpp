@@ -1,6 +1,7 @@
 // Stored states, 512 x 384 floats of a document at a time, from files that the system holds in memory: reading HDF5
 // beside the library alone, and .npy beside the bytes themselves.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -119,7 +120,7 @@ void stored_rows_library(benchmark::State& state, Path path) {
 void stored_rows_headwave(benchmark::State& state, Path path) {
   const Hdf5File file((files().*path)());
   read_in_turn(state, [&](Index document, std::span<float> into) {
-    file.read("/states", {{document, 0, 0}, {1, length, width}}, [into](std::size_t) { return into.data(); });
+    std::ranges::copy(file.floats("/states", {{document, 0, 0}, {1, length, width}}), into.begin());
   });
 }
 
@@ -134,7 +135,7 @@ void stored_rows_npy(benchmark::State& state) {
   const auto arrays = open_arrays(files().npy());
   const std::string name = arrays->names().front();
   read_in_turn(state, [&](Index document, std::span<float> into) {
-    arrays->read(name, {{document, 0, 0}, {1, length, width}}, [into](std::size_t) { return into.data(); });
+    std::ranges::copy(arrays->block(name, {{document, 0, 0}, {1, length, width}}), into.begin());
   });
 }
 

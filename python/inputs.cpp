@@ -48,21 +48,20 @@ class CalledArrays : public NamedArrays {
     arrays_ = kept(std::move(arrays));
   }
 
-  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
-    require_inside(block, shape(name));
-    const nb::gil_scoped_acquire held;
-    const auto read = nb::cast<nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(
-        python().attr("block")(name, block.first, block.count));
-    if (read.size() != entries_of(block))
-      throw FormatError(fmt::format("{}: gave {} numbers, expected {}", called(name), read.size(), entries_of(block)));
-    std::copy_n(read.data(), read.size(), room(read.size()));
-  }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
     const nb::gil_scoped_acquire held;
     return nb::cast<std::vector<std::string>>(python().attr("texts")(name));
   }
 
  private:
+  [[nodiscard]] std::vector<float> read(const std::string& name, const ArrayBlock& block) const override {
+    const nb::gil_scoped_acquire held;
+    const auto read = nb::cast<nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(
+        python().attr("block")(name, block.first, block.count));
+    if (read.size() != entries_of(block))
+      throw FormatError(fmt::format("{}: gave {} numbers, expected {}", called(name), read.size(), entries_of(block)));
+    return {read.data(), read.data() + read.size()};
+  }
   [[nodiscard]] std::optional<double> attribute(const std::string& name) const override {
     const nb::gil_scoped_acquire held;
     return nb::cast<std::optional<double>>(python().attr("number")(name));

@@ -38,54 +38,6 @@ struct Boolean {
   operator std::uint8_t() const { return bits != 0 ? 1 : 0; }
 };
 
-template <class Stored, class Visit>
-void visit_numbers(std::span<const std::byte> bytes, ByteOrder order, Visit visit) {
-  if (bytes.size() % sizeof(Stored) != 0)
-    throw ShapeError(fmt::format("{} bytes do not divide into numbers of {} bytes", bytes.size(), sizeof(Stored)));
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof(Stored)) {
-    std::array<std::byte, sizeof(Stored)> raw;
-    std::memcpy(raw.data(), bytes.data() + at, sizeof(Stored));  // the file promises no alignment
-    if (order == ByteOrder::big) std::reverse(raw.begin(), raw.end());
-    visit(std::bit_cast<Stored>(raw));
-  }
-}
-
-template <class Visit>
-void visit_numbers(std::span<const std::byte> bytes, NumberType type, ByteOrder order, Visit visit) {
-  switch (type) {
-    case NumberType::f16:
-      return visit_numbers<Half>(bytes, order, visit);
-    case NumberType::bf16:
-      return visit_numbers<BrainFloat>(bytes, order, visit);
-    case NumberType::f32:
-      return visit_numbers<float>(bytes, order, visit);
-    case NumberType::f64:
-      return visit_numbers<double>(bytes, order, visit);
-    case NumberType::i8:
-      return visit_numbers<std::int8_t>(bytes, order, visit);
-    case NumberType::i16:
-      return visit_numbers<std::int16_t>(bytes, order, visit);
-    case NumberType::i32:
-      return visit_numbers<std::int32_t>(bytes, order, visit);
-    case NumberType::i64:
-      return visit_numbers<std::int64_t>(bytes, order, visit);
-    case NumberType::u8:
-      return visit_numbers<std::uint8_t>(bytes, order, visit);
-    case NumberType::u16:
-      return visit_numbers<std::uint16_t>(bytes, order, visit);
-    case NumberType::u32:
-      return visit_numbers<std::uint32_t>(bytes, order, visit);
-    case NumberType::u64:
-      return visit_numbers<std::uint64_t>(bytes, order, visit);
-    case NumberType::boolean:
-      return visit_numbers<Boolean>(bytes, order, visit);
-  }
-}
-
-bool is_real(NumberType type) {
-  return type == NumberType::f16 || type == NumberType::bf16 || type == NumberType::f32 || type == NumberType::f64;
-}
-
 // Beyond the largest float C++ leaves the conversion undefined; IEEE rounds to infinity.
 float rounded(double value) {
   constexpr double halfway_to_2_128 = 0x1.ffffffp127;
@@ -93,45 +45,76 @@ float rounded(double value) {
   return std::copysign(std::numeric_limits<float>::infinity(), value < 0 ? -1.0F : 1.0F);
 }
 
+template <class Stored>
+void put_stored(std::span<const std::byte> bytes, ByteOrder order, std::span<float> into) {
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    std::array<std::byte, sizeof(Stored)> raw;
+    std::memcpy(raw.data(), bytes.data() + i * sizeof(Stored), sizeof(Stored));  // the file promises no alignment
+    if (order == ByteOrder::big) std::reverse(raw.begin(), raw.end());
+    if constexpr (std::is_same_v<Stored, double>)
+      into[i] = rounded(std::bit_cast<double>(raw));
+    else
+      into[i] = static_cast<float>(std::bit_cast<Stored>(raw));
+  }
+}
+
+/// A type of numbers: numpy's name, what files call it, bytes of one number, how numbers become floats.
+struct StoredType {
+  std::string_view name, npy, safetensors;
+  std::size_t bytes;
+  void (*put)(std::span<const std::byte> bytes, ByteOrder order, std::span<float> into);
+};
+
+template <class Stored>
+constexpr StoredType stored(std::string_view name, std::string_view npy, std::string_view safetensors) {
+  return {name, npy, safetensors, sizeof(Stored), put_stored<Stored>};
+}
+
+// In the order of NumberType.
+constexpr std::array stored_types{
+    stored<Half>("float16", "f2", "F16"),         stored<BrainFloat>("bfloat16", "", "BF16"),
+    stored<float>("float32", "f4", "F32"),        stored<double>("float64", "f8", "F64"),
+    stored<std::int8_t>("int8", "i1", "I8"),      stored<std::int16_t>("int16", "i2", "I16"),
+    stored<std::int32_t>("int32", "i4", "I32"),   stored<std::int64_t>("int64", "i8", "I64"),
+    stored<std::uint8_t>("uint8", "u1", "U8"),    stored<std::uint16_t>("uint16", "u2", "U16"),
+    stored<std::uint32_t>("uint32", "u4", "U32"), stored<std::uint64_t>("uint64", "u8", "U64"),
+    stored<Boolean>("bool", "b1", "BOOL")};
+
+const StoredType& stored_type(NumberType type) {
+  return stored_types[static_cast<std::size_t>(type)];
+}
+
+std::optional<NumberType> type_called(std::string_view code, std::string_view StoredType::*kind) {
+  const auto* found = std::ranges::find(stored_types, code, kind);
+  if (code.empty() || found == stored_types.end()) return {};
+  return static_cast<NumberType>(found - stored_types.begin());
+}
+
 }  // namespace
 
 std::size_t size_of(NumberType type) {
-  constexpr std::array<std::size_t, 13> sizes{2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
-  return sizes[static_cast<std::size_t>(type)];
+  return stored_type(type).bytes;
 }
 
 const char* name_of(NumberType type) {
-  constexpr std::array names{"float16", "bfloat16", "float32", "float64", "int8",   "int16", "int32",
-                             "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
-  return names[static_cast<std::size_t>(type)];
+  return stored_type(type).name.data();
+}
+
+std::optional<NumberType> npy_type(std::string_view code) {
+  return type_called(code, &StoredType::npy);
+}
+
+std::optional<NumberType> number_type(std::string_view dtype) {
+  return type_called(dtype, &StoredType::safetensors);
 }
 
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into) {
-  if (bytes.size() / size_of(type) != into.size())
+  if (bytes.size() != into.size() * size_of(type))
     throw ShapeError(fmt::format("{} bytes of {}, expected {} numbers", bytes.size(), name_of(type), into.size()));
-  if (are_floats(type, order) && bytes.size() % sizeof(float) == 0) {
-    if (!bytes.empty()) std::memcpy(into.data(), bytes.data(), bytes.size());
-    return;
-  }
-  std::size_t at = 0;
-  visit_numbers(bytes, type, order, [&](auto number) {
-    if constexpr (std::is_same_v<decltype(number), double>)
-      into[at++] = rounded(number);
-    else
-      into[at++] = static_cast<float>(number);
-  });
-}
-
-std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
-  if (!is_real(type)) return 0;
-  std::size_t count = 0;
-  visit_numbers(bytes, type, order, [&count](auto number) {
-    if constexpr (std::is_same_v<decltype(number), double>)
-      count += std::isfinite(number) ? 0 : 1;
-    else
-      count += std::isfinite(static_cast<float>(number)) ? 0 : 1;
-  });
-  return count;
+  if (!are_floats(type, order))
+    stored_type(type).put(bytes, order, into);
+  else if (!bytes.empty())
+    std::memcpy(into.data(), bytes.data(), bytes.size());
 }
 
 namespace {
@@ -239,28 +222,21 @@ std::size_t entries_of(const ArrayBlock& block) {
       std::accumulate(block.count.begin(), block.count.end(), Index{1}, std::multiplies<>()));
 }
 
-void require_inside(const ArrayBlock& block, const std::vector<Index>& shape) {
+void require_inside(const ArrayBlock& block, const std::vector<Index>& shape, const std::string& called) {
   bool inside = block.first.size() == shape.size() && block.count.size() == shape.size();
   for (std::size_t a = 0; inside && a < shape.size(); ++a)
     inside = block.first[a] >= 0 && block.count[a] >= 0 && block.first[a] <= shape[a] &&
              block.count[a] <= shape[a] - block.first[a];
   if (!inside)
-    throw ShapeError(fmt::format("asked for {} entries from {} on, of an array of shape {}", shape_text(block.count),
-                                 shape_text(block.first), shape_text(shape)));
+    throw ShapeError(fmt::format("{}asked for {} entries from {} on, of an array of shape {}", called,
+                                 shape_text(block.count), shape_text(block.first), shape_text(shape)));
 }
 
-void read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, const FloatRoom& room) {
+std::vector<float> read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block) {
   require_inside(block, numbers.shape);
-  const std::size_t entries = entries_of(block);
-  float* const into = room(entries);
-  if (entries > 0) Gathering(bytes, numbers, block, {into, entries}).gather();
-}
-
-FloatRoom room_in(std::vector<float>& values) {
-  return [&values](std::size_t entries) {
-    values.resize(entries);
-    return values.data();
-  };
+  std::vector<float> values(entries_of(block));
+  if (!values.empty()) Gathering(bytes, numbers, block, values).gather();
+  return values;
 }
 
 }  // namespace headwave

@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
@@ -21,6 +22,10 @@ std::size_t size_of(NumberType type);
 /// numpy's name of a type: "float16", "bfloat16", "uint8", "bool".
 const char* name_of(NumberType type);
 
+/// The type that a .npy file calls "f4", or a safetensors file "F32"; nothing for types that are not read.
+std::optional<NumberType> npy_type(std::string_view code);
+std::optional<NumberType> number_type(std::string_view dtype);
+
 enum class ByteOrder { little, big };
 
 /// Whether the stored bytes are those of float in memory.
@@ -34,10 +39,6 @@ constexpr bool are_floats(NumberType type, ByteOrder order) {
 /// @param into  as many floats as numbers
 /// @throws ShapeError if the bytes are not that many numbers
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into);
-
-/// The count of stored numbers that are NaN or infinite; 0 for integers.
-/// @throws ShapeError if the bytes do not divide into numbers
-std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
 
 /// "(3, 4)", as messages and listings write shapes.
 std::string shape_text(std::span<const Index> shape);
@@ -54,15 +55,9 @@ ArrayBlock whole_block(const std::vector<Index>& shape);
 /// of any length, so that their product overflows.)
 std::size_t entries_of(const ArrayBlock& block);
 
-/// Gives memory for the entries of a block: called once, with their number, when it is known that they can be
-/// read.
-using FloatRoom = std::function<float*(std::size_t entries)>;
-
-/// Memory in a list, which is resized; the list outlives the room.
-FloatRoom room_in(std::vector<float>& values);
-
+/// @param called  what the message begins with
 /// @throws ShapeError if an array of that shape has no such entries
-void require_inside(const ArrayBlock& block, const std::vector<Index>& shape);
+void require_inside(const ArrayBlock& block, const std::vector<Index>& shape, const std::string& called = "");
 
 /// An array of numbers stored one after another from byte `first` on.
 struct PlacedNumbers {
@@ -76,6 +71,6 @@ struct PlacedNumbers {
 /// Reads a block of an array as floats, row-major. It reads no more of the file than the block spans:
 /// contiguous entries at once, and scattered entries in pieces of a megabyte.
 /// @throws ShapeError if there is no such block; IoError if it cannot be read
-void read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, const FloatRoom& room);
+std::vector<float> read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block);
 
 }  // namespace headwave

@@ -38,43 +38,16 @@ struct Element {
 std::optional<Element> element_of(std::string_view descr) {
   if (descr.starts_with('[')) return Element{"structured", {}, {}};
   if (descr.size() < 2 || std::string_view("<>|=").find(descr[0]) == descr.npos) return std::nullopt;
-  constexpr std::array<std::pair<std::string_view, NumberType>, 12> numbers{{{"f2", NumberType::f16},
-                                                                             {"f4", NumberType::f32},
-                                                                             {"f8", NumberType::f64},
-                                                                             {"i1", NumberType::i8},
-                                                                             {"i2", NumberType::i16},
-                                                                             {"i4", NumberType::i32},
-                                                                             {"i8", NumberType::i64},
-                                                                             {"u1", NumberType::u8},
-                                                                             {"u2", NumberType::u16},
-                                                                             {"u4", NumberType::u32},
-                                                                             {"u8", NumberType::u64},
-                                                                             {"b1", NumberType::boolean}}};
-  for (const auto& [name, type] : numbers)
-    if (descr.substr(1) == name) return Element{name_of(type), size_of(type), type};
+  if (const auto type = npy_type(descr.substr(1))) return Element{name_of(*type), size_of(*type), type};
+  // Texts, complex numbers, dates and the like: how many bytes one takes, for the file's size.
   const std::string_view digits = descr.substr(2, descr.find('[') - 2);
   std::size_t length = 0;
   const auto [stop, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-  if (problem != std::errc() || stop != digits.data() + digits.size() || length > (std::size_t{1} << 31U))
+  if (problem != std::errc() || stop != digits.data() + digits.size() || length > (std::size_t{1} << 31U) ||
+      std::string_view("fcMmUSaV").find(descr[1]) == descr.npos)
     return std::nullopt;
-  switch (descr[1]) {
-    case 'f':
-      return Element{"longdouble", length, {}};
-    case 'c':
-      return Element{fmt::format("complex{}", 8 * length), length, {}};
-    case 'M':
-    case 'm':
-      return Element{descr[1] == 'M' ? "datetime64" : "timedelta64", length, {}};
-    case 'U':
-      return Element{"string", 4 * length, {}};
-    case 'S':
-    case 'a':
-      return Element{"string", length, {}};
-    case 'V':
-      return Element{"opaque", length, {}};
-    default:
-      return std::nullopt;
-  }
+  const bool text = descr[1] == 'U' || descr[1] == 'S' || descr[1] == 'a';
+  return Element{text ? "string" : std::string(descr), descr[1] == 'U' ? 4 * length : length, {}};
 }
 
 bool holds_objects(const NpyInfo& info) {

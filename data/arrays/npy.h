@@ -16,7 +16,7 @@ namespace headwave {
 struct NpyInfo {
   std::vector<Index> shape;    ///< empty: a single number
   std::string descr;           ///< as written: "<f4"; of a structured array the whole list, as JSON
-  std::string dtype;           ///< in words: "float32", "int64", "bool", "complex64", "string", "structured", ...
+  std::string dtype;           ///< in words: "float32", "int64", "bool", "string", "structured"; else as written
   bool fortran_order = false;  ///< the first index runs fastest
   bool big_endian = false;
   std::size_t data = 0;              ///< first byte of the numbers

@@ -35,68 +35,46 @@ std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
   return dtype == "F8_E5M2" || dtype == "F8_E4M3" || dtype == "F8_E8M0" ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
-// One message form for all complaints about a tensor's entry.
-struct Entry {
-  const std::string& file;
-  const std::string& name;
-
-  [[noreturn]] void refuse(const std::string& problem) const {
-    throw FormatError(fmt::format("{}: tensor '{}': {}: the file is damaged or was not written as safetensors", file,
-                                  printable(name), problem));
-  }
-  [[nodiscard]] const json& member(const json& entry, const char* key) const {
-    const auto found = entry.find(key);
-    if (found == entry.end()) refuse(fmt::format("'{}' is missing", key));
-    return *found;
-  }
-  [[nodiscard]] std::vector<std::size_t> sizes(const json& list, const char* key) const {
-    if (!list.is_array()) refuse(fmt::format("'{}' must be a list of whole numbers", key));
-    if (list.size() > most_axes)
-      refuse(fmt::format("'{}' holds {} numbers, expected at most {}", key, list.size(), most_axes));
+/// The description of one tensor.
+/// @param place  "FILE: tensor 'NAME'"
+TensorInfo tensor_info(const std::string& name, const json& described, const std::string& place,
+                       std::size_t data_bytes) {
+  const auto require = [&](bool sound, const std::string& problem) {
+    if (!sound)
+      throw FormatError(fmt::format("{}: {}: the file is damaged or was not written as safetensors", place, problem));
+  };
+  require(described.is_object(), "expected an object with dtype, shape and data_offsets");
+  const JsonObject entry(described, place);
+  const auto sizes = [&](const char* key) {
+    const std::vector<json>& list = entry.list(key);
+    require(list.size() <= most_axes,
+            fmt::format("'{}' holds {} numbers, expected at most {}", key, list.size(), most_axes));
     std::vector<std::size_t> numbers;
     for (const json& number : list) {
       constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
-      if (!number.is_number_unsigned() || number.get<std::uint64_t>() > largest)
-        refuse(fmt::format("'{}' must hold whole numbers from 0 to 2^63 - 1", key));
+      require(number.is_number_unsigned() && number.get<std::uint64_t>() <= largest,
+              fmt::format("'{}' must hold whole numbers from 0 to 2^63 - 1", key));
       numbers.push_back(number.get<std::size_t>());
     }
     return numbers;
-  }
-};
-
-TensorInfo tensor_info(const json& entry, const Entry& at, std::size_t data_bytes) {
-  if (!entry.is_object()) at.refuse("expected an object with dtype, shape and data_offsets");
-  const json& dtype = at.member(entry, "dtype");
-  if (!dtype.is_string()) at.refuse("'dtype' must be text");
-  TensorInfo info{at.name, dtype.get<std::string>(), {}, 0, 0};
+  };
+  TensorInfo info{name, entry.text("dtype"), {}, 0, 0};
   const std::optional<std::size_t> width = bytes_per_entry(info.dtype);
-  if (!width) at.refuse(fmt::format("the type '{}' is not known", printable(info.dtype, 20)));
-
-  std::size_t bytes = *width;
-  for (const std::size_t size : at.sizes(at.member(entry, "shape"), "shape")) {
+  require(width.has_value(), fmt::format("the type '{}' is not known", printable(info.dtype, 20)));
+  std::size_t bytes = width.value_or(0);
+  for (const std::size_t size : sizes("shape")) {
     info.shape.push_back(static_cast<Index>(size));
-    if (__builtin_mul_overflow(bytes, size, &bytes)) at.refuse("the shape has more entries than any file can hold");
+    require(!__builtin_mul_overflow(bytes, size, &bytes), "the shape has more entries than any file can hold");
   }
-  const std::vector<std::size_t> offsets = at.sizes(at.member(entry, "data_offsets"), "data_offsets");
-  if (offsets.size() != 2) at.refuse(fmt::format("'data_offsets' must hold 2 numbers, found {}", offsets.size()));
+  const std::vector<std::size_t> offsets = sizes("data_offsets");
+  require(offsets.size() == 2, fmt::format("'data_offsets' must hold 2 numbers, found {}", offsets.size()));
   info.begin = offsets[0];
   info.end = offsets[1];
-  if (info.begin > info.end || info.end > data_bytes)
-    at.refuse(fmt::format("bytes {} to {} are not inside the {} bytes of data", info.begin, info.end, data_bytes));
-  if (info.end - info.begin != bytes)
-    at.refuse(fmt::format("{} of shape {} needs {} bytes, the offsets give {}", info.dtype, shape_text(info.shape),
-                          bytes, info.end - info.begin));
+  require(info.begin <= info.end && info.end <= data_bytes,
+          fmt::format("bytes {} to {} are not inside the {} bytes of data", info.begin, info.end, data_bytes));
+  require(info.end - info.begin == bytes, fmt::format("{} of shape {} needs {} bytes, the offsets give {}", info.dtype,
+                                                      shape_text(info.shape), bytes, info.end - info.begin));
   return info;
-}
-
-std::map<std::string, std::string> metadata_in(const json& entry, const std::string& name) {
-  if (!entry.is_object()) throw FormatError(fmt::format("{}: __metadata__ must be an object of texts", name));
-  std::map<std::string, std::string> metadata;
-  for (const auto& [label, text] : entry.items()) {
-    if (!text.is_string()) throw FormatError(fmt::format("{}: __metadata__ '{}' must be text", name, printable(label)));
-    metadata.emplace(label, text.get<std::string>());
-  }
-  return metadata;
 }
 
 }  // namespace
@@ -105,16 +83,6 @@ Index TensorInfo::size() const {
   Index product = 1;
   for (const Index size : shape) product *= size;
   return product;
-}
-
-std::optional<NumberType> number_type(const std::string& dtype) {
-  static const std::map<std::string, NumberType> types = {
-      {"F16", NumberType::f16},     {"BF16", NumberType::bf16}, {"F32", NumberType::f32}, {"F64", NumberType::f64},
-      {"I8", NumberType::i8},       {"I16", NumberType::i16},   {"I32", NumberType::i32}, {"I64", NumberType::i64},
-      {"U8", NumberType::u8},       {"U16", NumberType::u16},   {"U32", NumberType::u32}, {"U64", NumberType::u64},
-      {"BOOL", NumberType::boolean}};
-  const auto found = types.find(dtype);
-  return found == types.end() ? std::nullopt : std::optional(found->second);
 }
 
 SafetensorsHeader safetensors_header(const FileBytes& file) {
@@ -135,18 +103,20 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
     throw FormatError(fmt::format("{}: expected a safetensors header, which begins with '{{'", name));
   const std::size_t data_bytes = file.size() - read.data;
   const json header = json_of_text(text, name);
+  const auto place = [&](const std::string& tensor) { return fmt::format("{}: tensor '{}'", name, printable(tensor)); };
   for (const auto& [key, entry] : header.items())
-    if (key == "__metadata__")
-      read.metadata = metadata_in(entry, name);
-    else
-      read.tensors.push_back(tensor_info(entry, Entry{name, key}, data_bytes));
+    if (key != "__metadata__") read.tensors.push_back(tensor_info(key, entry, place(key), data_bytes));
+  if (header.contains("__metadata__")) {
+    const JsonObject texts = JsonObject(header, name).object("__metadata__");
+    for (const auto& [label, value] : texts.value().items()) read.metadata[label] = text_of(value, texts.place());
+  }
 
   std::ranges::sort(read.tensors, {}, [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); });
   std::size_t filled = 0;
   for (const TensorInfo& tensor : read.tensors) {
     if (tensor.begin != filled)
-      Entry{name, tensor.name}.refuse(
-          fmt::format("its bytes begin at {}, {} {}", tensor.begin,
+      throw FormatError(
+          fmt::format("{}: its bytes begin at {}, {} {}: the file is damaged", place(tensor.name), tensor.begin,
                       tensor.begin < filled ? "inside the tensor that ends at" : "leaving a gap after", filled));
     filled = tensor.end;
   }
@@ -246,10 +216,6 @@ constexpr const char* index_name = "model.safetensors.index.json";
 // Shards lie beside their index; a name that leads elsewhere is an attack or a mistake.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
-}
-
-std::optional<NumberType> real_type(const std::string& dtype) {
-  return dtype.starts_with('F') || dtype == "BF16" ? number_type(dtype) : std::nullopt;
 }
 
 }  // namespace
@@ -377,33 +343,35 @@ std::string Checkpoint::shown_file(const Place& tensor) const {
   return shown_path(tensor.file != nullptr ? tensor.file->path() : path_);
 }
 
-void Checkpoint::require_shape(const std::string& name, const std::vector<Index>& shape) const {
+const Checkpoint::Place& Checkpoint::place(const std::string& name, const std::vector<Index>& shape) const {
   const Place& tensor = place(name);
   if (without_ones(tensor.info->shape, shape.size()) != shape)
     throw FormatError(
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
                     shown_file(tensor), printable(name), shape_text(tensor.info->shape), shape_text(shape)));
+  return tensor;
 }
 
-void Checkpoint::require(const std::string& name, const std::vector<Index>& shape) const {
-  require_shape(name, shape);
-  require_real(place(name));
-}
-
-void Checkpoint::require_real(const Place& tensor) const {
-  if (!real_type(tensor.info->dtype))
+NumberType Checkpoint::real_type(const Place& tensor) const {
+  const std::string& dtype = tensor.info->dtype;
+  const auto type = dtype.starts_with('F') || dtype == "BF16" ? number_type(dtype) : std::nullopt;
+  if (!type)
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
-                    shown_file(tensor), printable(tensor.info->name), tensor.info->dtype));
+                    shown_file(tensor), printable(tensor.info->name), dtype));
+  return *type;
+}
+
+void Checkpoint::require(const std::string& name, const std::vector<Index>& shape) const {
+  (void)real_type(place(name, shape));
 }
 
 std::function<void(Index first, Index count, float* out)> Checkpoint::row_reader(const std::string& name) const {
   const Place& tensor = place(name);
-  require_real(tensor);
   const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
-  return [&tensor, columns, type = *real_type(tensor.info->dtype)](Index first, Index count, float* out) {
+  return [&tensor, columns, type = real_type(tensor)](Index first, Index count, float* out) {
     const std::size_t entries = static_cast<std::size_t>(count) * columns,
                       from = static_cast<std::size_t>(first) * columns * size_of(type), bytes = entries * size_of(type);
     if (tensor.file == nullptr)
@@ -416,8 +384,9 @@ std::function<void(Index first, Index count, float* out)> Checkpoint::row_reader
 
 const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape,
                                 ConvertedTensors* converted) const {
-  require(name, shape);
-  const auto& [bytes, tensor, file] = place(name);
+  const Place& there = place(name, shape);
+  const NumberType type = real_type(there);
+  const auto& [bytes, tensor, file] = there;
   if (tensor->dtype == "F32" && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
     return reinterpret_cast<const float*>(bytes.data());
   ConvertedTensors& kept = converted != nullptr ? *converted : converted_;
@@ -425,21 +394,16 @@ const float* Checkpoint::values(const std::string& name, const std::vector<Index
   const auto [found, is_new] = kept.values.try_emplace(name);
   if (is_new) {
     found->second.resize(static_cast<std::size_t>(tensor->size()));
-    put_floats(bytes, *real_type(tensor->dtype), ByteOrder::little, found->second);
+    put_floats(bytes, type, ByteOrder::little, found->second);
     if (file != nullptr) file->let_go(*tensor);
   }
   return found->second.data();
 }
 
-MatrixView32 Checkpoint::matrix(const std::string& name, Index rows, Index cols, ConvertedTensors* converted) const {
-  return {values(name, {rows, cols}, converted), rows, cols};
-}
-
 MatrixView32 Checkpoint::matrix(const std::string& name, const std::vector<Index>& shape,
                                 ConvertedTensors* converted) const {
   const float* first = values(name, shape, converted);
-  const Index rows = shape.front();
-  return {first, rows, info(name).size() / rows};
+  return {first, shape.front(), std::accumulate(shape.begin() + 1, shape.end(), Index{1}, std::multiplies<>())};
 }
 
 VectorView32 Checkpoint::vector(const std::string& name, Index size, ConvertedTensors* converted) const {
@@ -447,8 +411,7 @@ VectorView32 Checkpoint::vector(const std::string& name, Index size, ConvertedTe
 }
 
 std::span<const std::byte> Checkpoint::bytes(const std::string& name, const std::vector<Index>& shape) const {
-  require_shape(name, shape);
-  const Place& tensor = place(name);
+  const Place& tensor = place(name, shape);
   if (tensor.info->dtype != "U8")
     throw FormatError(fmt::format("{}: tensor '{}' holds {}, expected U8", shown_file(tensor), printable(name),
                                   printable(tensor.info->dtype)));
@@ -458,12 +421,6 @@ std::span<const std::byte> Checkpoint::bytes(const std::string& name, const std:
 void Checkpoint::let_go(const std::string& name) const {
   const Place& tensor = place(name);
   if (tensor.file != nullptr) tensor.file->let_go(*tensor.info);
-}
-
-Index Checkpoint::non_finite(const std::string& name) const {
-  const Place& tensor = place(name);
-  const std::optional<NumberType> type = real_type(tensor.info->dtype);
-  return type ? static_cast<Index>(non_finite_of(tensor.bytes, *type)) : 0;
 }
 
 }  // namespace headwave

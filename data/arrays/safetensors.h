@@ -30,10 +30,6 @@ struct TensorInfo {
   [[nodiscard]] Index size() const;  ///< number of entries
 };
 
-/// How a type of safetensors ("F32", "BF16", "I64", "BOOL", ...) stores one number; nothing for types that
-/// are not read.
-std::optional<NumberType> number_type(const std::string& dtype);
-
 /// The header of a safetensors file.
 struct SafetensorsHeader {
   std::size_t data = 0;             ///< first byte after it
@@ -146,15 +142,12 @@ class Checkpoint {
   /// @throws FormatError naming the tensor that is missing
   [[nodiscard]] const TensorInfo& info(const std::string& name) const;
 
-  /// A tensor as a matrix, valid while this object lives. It may have leading axes of one entry: (1, rows,
-  /// cols).
+  /// A tensor as a matrix whose rows are its first axis, valid while this object lives. It may have leading axes of one
+  /// entry: (1, rows, cols).
   /// @param converted  keeps the tensor if it has to be converted, and must live as long; null: this object
   ///                   keeps it
-  /// @returns (rows, cols)
+  /// @returns (shape[0], the product of the others)
   /// @throws FormatError if the tensor is missing, has another shape or holds no real numbers
-  [[nodiscard]] MatrixView32 matrix(const std::string& name, Index rows, Index cols,
-                                    ConvertedTensors* converted = nullptr) const;
-  /// The same of a tensor of this shape, whose rows are its first axis.
   [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted = nullptr) const;
   /// A function that copies some rows of a tensor, along its last axis, as floats. It does not touch other
@@ -175,10 +168,6 @@ class Checkpoint {
   /// tensors in memory.
   void let_go(const std::string& name) const;
 
-  /// How many entries of a tensor are NaN or infinite. Reads the whole tensor.
-  /// @throws FormatError if the tensor is missing
-  [[nodiscard]] Index non_finite(const std::string& name) const;
-
  private:
   struct Place {
     std::span<const std::byte> bytes;
@@ -189,9 +178,11 @@ class Checkpoint {
   void open_file(const std::filesystem::path& file, const std::map<std::string, std::string>* shards = nullptr);
   void open_sharded(const std::filesystem::path& index);
   [[nodiscard]] std::string shown_file(const Place& tensor) const;
-  void require_real(const Place& tensor) const;
-  void require_shape(const std::string& name, const std::vector<Index>& shape) const;
   [[nodiscard]] const Place& place(const std::string& name) const;
+  /// @throws FormatError if it has another shape
+  [[nodiscard]] const Place& place(const std::string& name, const std::vector<Index>& shape) const;
+  /// @throws FormatError if it does not hold floating-point numbers
+  [[nodiscard]] NumberType real_type(const Place& tensor) const;
   [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted) const;
 

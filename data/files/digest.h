@@ -19,12 +19,10 @@ class Sha256 {
   Sha256();
   void add(std::string_view bytes);
   /// 64 lower-case hexadecimal digits of all that came so far.
-  /// @throws IoError if libcrypto could not compute them
   [[nodiscard]] std::string hexadecimal() const;
 
  private:
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
-  bool good_ = false;
 };
 
 /// The seal, with which a file of ours ends: "headwave sha256 ", the digest of all bytes before it, and a

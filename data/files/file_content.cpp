@@ -34,17 +34,12 @@ bool is_safetensors(std::string_view bytes, std::size_t size) {
   return bytes[sizeof length] == '{' && length <= size - sizeof length;
 }
 
-/// The name of the first member of a zip archive.
-std::string_view first_member(std::string_view bytes) {
+FileContent zip_content(std::string_view bytes) {
+  // The name of the first member, whose length stands at byte 26.
   constexpr std::size_t header = 30, length_at = 26;
   std::uint16_t length = 0;
-  if (bytes.size() < header) return {};
-  std::memcpy(&length, bytes.data() + length_at, sizeof length);
-  return bytes.substr(header, length);
-}
-
-FileContent zip_content(std::string_view bytes) {
-  if (first_member(bytes).ends_with(".npy")) return FileContent::npz;
+  if (bytes.size() >= header) std::memcpy(&length, bytes.data() + length_at, sizeof length);
+  if (length > 0 && bytes.substr(header, length).ends_with(".npy")) return FileContent::npz;
   // PyTorch writes the pickle first, or after a few members of some bytes.
   const bool has_pickle = bytes.substr(0, 4096).find("/data.pkl") != std::string_view::npos;
   return has_pickle ? FileContent::pytorch : FileContent::zip;

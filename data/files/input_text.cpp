@@ -55,7 +55,7 @@ std::string standard_input(std::size_t enough) {
   static std::string kept;
   static bool ended = false;
   const std::lock_guard lock(reading);
-  const std::size_t most = enough == 0 ? most_of_a_stream : std::min(2 * enough, most_of_a_stream);
+  const std::size_t most = enough == 0 ? most_of_a_stream : std::min(2 * enough + 1, most_of_a_stream);
   std::array<char, 1U << 16U> piece{};
   while (!ended && kept.size() < most) {
     const ssize_t count = ::read(STDIN_FILENO, piece.data(), piece.size());
@@ -83,22 +83,23 @@ std::string input_name(const TextPlace& place) {
 }
 
 InputText::InputText(const TextPlace& place, const InputTextOptions& options)
-    : name_(input_name(place)), memory_(place.text) {
-  const fs::path& path = place.path;
-  const bool is_stream = !memory_ && is_standard_input(path);
-  if (!is_stream && !memory_) file_ = std::make_unique<const MappedFile>(path);
-  if (is_stream) stream_ = standard_input(options.enough);
-  const std::string_view bytes = memory_     ? std::string_view(*memory_)
-                                 : is_stream ? std::string_view(stream_)
-                                             : file_->text();
-  if (bytes.empty())
-    throw FormatError(fmt::format("{}: {} is empty; expected {}", name_, file_ ? "the file" : "it", options.expected));
-  text_ = needed(bytes, options.enough);
+    : name_(input_name(place)), kept_(place.text) {
+  const bool is_stream = !kept_ && is_standard_input(place.path), is_file = !kept_ && !is_stream;
+  if (is_stream) kept_ = std::make_shared<const std::string>(standard_input(options.enough));
+  if (is_file) {
+    const FileBytes file(place.path);
+    kept_ =
+        std::make_shared<const std::string>(file.text(0, options.enough == 0 ? file.size() : 2 * options.enough + 1));
+  }
+  if (kept_->empty())
+    throw FormatError(
+        fmt::format("{}: {} is empty; expected {}", name_, is_file ? "the file" : "it", options.expected));
+  text_ = needed(*kept_, options.enough);
   require_utf8(text_, name_, options.expected);
   text_ = without_byte_order_mark(text_);
-  provenance_["source_file"] = path.string();
+  provenance_["source_file"] = place.path.string();
   provenance_["source_sha256"] =
-      file_ ? sha256_list({path}) : fmt::format("{}  {}", sha256_of_text(bytes), is_stream ? "-" : name_);
+      is_file ? sha256_list({place.path}) : fmt::format("{}  {}", sha256_of_text(*kept_), is_stream ? "-" : name_);
 }
 
 }  // namespace headwave

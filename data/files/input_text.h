@@ -73,9 +73,7 @@ class InputText {
 
  private:
   std::string name_;
-  std::unique_ptr<const MappedFile> file_;
-  std::shared_ptr<const std::string> memory_;
-  std::string stream_;
+  std::shared_ptr<const std::string> kept_;
   std::string_view text_;
   Attributes provenance_;
 };

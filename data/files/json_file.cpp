@@ -45,12 +45,12 @@ json json_of_text(std::string_view text, const std::string& name) {
 }
 
 json json_of_file(const std::filesystem::path& path, std::size_t most_bytes) {
-  const MappedFile file(path);
+  const FileBytes file(path);
   const std::string name = shown_path(path);
   if (file.size() > most_bytes)
     throw FormatError(fmt::format("{}: {} bytes of JSON, at most {} are read: is this the right file?", name,
                                   file.size(), most_bytes));
-  return json_of_text(file.text(), name);
+  return json_of_text(file.text(0, file.size()), name);
 }
 
 namespace {

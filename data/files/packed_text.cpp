@@ -7,30 +7,17 @@
 
 namespace headwave {
 
-namespace {
-
-std::string packed(std::string_view bytes) {
-  uLongf size = compressBound(bytes.size());
-  std::string out(size, '\0');
-  const auto* first = reinterpret_cast<const Bytef*>(bytes.data());
-  if (compress2(reinterpret_cast<Bytef*>(out.data()), &size, first, bytes.size(), Z_DEFAULT_COMPRESSION) != Z_OK)
-    throw std::bad_alloc();  // the only way in which it can fail
-  out.resize(size);
-  return out;
-}
-
-std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // one more for the zero byte that libcrypto appends
-  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                                       reinterpret_cast<const unsigned char*>(bytes.data()),
-                                                       static_cast<int>(bytes.size()))));
-  return text;
-}
-
-}  // namespace
-
 std::string packed_text(std::string_view bytes) {
-  return base64(packed(bytes));
+  uLongf size = compressBound(bytes.size());
+  std::string packed(size, '\0');
+  const auto* first = reinterpret_cast<const Bytef*>(bytes.data());
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, first, bytes.size(), Z_DEFAULT_COMPRESSION) != Z_OK)
+    throw std::bad_alloc();                        // the only way in which it can fail
+  std::string text((size + 2) / 3 * 4 + 1, '\0');  // one more for the zero byte that libcrypto appends
+  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                                       reinterpret_cast<const unsigned char*>(packed.data()),
+                                                       static_cast<int>(size))));
+  return text;
 }
 
 }  // namespace headwave

@@ -3,10 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/process/threads.h"
 #include "printable.h"
 
 namespace headwave {
@@ -90,7 +88,7 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
     if (directory.text(at, 4) != "PK\x01\x02") refuse_archive(file, "its directory has no entry where one is promised");
     const std::size_t name = directory.number(at + 28, 2), extra = directory.number(at + 30, 2);
     ZipMember member{std::string(directory.text(at + entry_bytes, name)), directory.number(at + 42, 4),
-                     directory.number(at + 24, 4), static_cast<std::uint32_t>(directory.number(at + 16, 4))};
+                     directory.number(at + 24, 4)};
     if (directory.number(at + 10, 2) != 0 || (directory.number(at + 8, 2) & 1U) != 0)
       throw FormatError(fmt::format(
           "{}: {} is packed, expected what numpy.savez writes. Write it once more: python3 -c \"import numpy as np; "
@@ -106,20 +104,6 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
   }
   if (members.size() != promised) refuse_archive(file, "its directory has other entries than it says");
   return members;
-}
-
-void require_check_sum(const FileBytes& file, const ZipMember& member) {
-  constexpr std::size_t piece = std::size_t{1} << 20U;
-  const FileBytes content = file.part(member.first, member.bytes);
-  uLong check = 0;
-  for (std::size_t at = 0; at < member.bytes; at += piece) {
-    stop_if_asked();
-    const std::string bytes = content.text(at, piece);
-    check = crc32_z(check, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  }
-  if (check != member.check)
-    throw FormatError(fmt::format("{}: {} has another check sum (CRC-32) than its directory says: it is damaged",
-                                  shown_path(file.path()), printable(member.name)));
 }
 
 }  // namespace headwave

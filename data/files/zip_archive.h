@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,18 +13,14 @@ struct ZipMember {
   std::string name;
   std::size_t first = 0;  ///< first byte in the archive
   std::size_t bytes = 0;
-  std::uint32_t check = 0;  ///< CRC-32 of the file
 };
 
-/// The files of a zip archive, beyond 4 GB (zip64) too. Places and sizes are checked against the file.
+/// The files of a zip archive, beyond 4 GB (zip64) too. Places and sizes are checked against the file, check sums are not
+/// compared.
 ///
 /// Source: PKWARE, APPNOTE.TXT 6.3.3, sections 4.3 to 4.5.
 /// @throws FormatError if the directory is damaged, or a member is packed (numpy.savez_compressed) or encrypted; IoError
 ///         if the file cannot be read
 std::vector<ZipMember> zip_members(const FileBytes& file);
-
-/// Compares a member with its CRC-32.
-/// @throws FormatError if the CRC differs; IoError if the file cannot be read
-void require_check_sum(const FileBytes& file, const ZipMember& member);
 
 }  // namespace headwave

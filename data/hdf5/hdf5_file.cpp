@@ -24,15 +24,14 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_names = 1'000'000, most_attributes = 10'000;
+constexpr std::size_t most_names = 1'000'000, most_chunks = 1'000'000, most_attribute_numbers = 4096;
 /// The bytes of a dataset that are read at once, at most.
-constexpr std::size_t most_hdf5_bytes = std::size_t{16} << 30U;
+constexpr std::size_t most_bytes = std::size_t{16} << 30U;
 /// Up to this size a dataset may be larger than its stored bytes can explain.
 constexpr std::size_t harmless_bytes = std::size_t{64} << 20U;
 /// Data may be this many times its stored bytes. Deflate reaches 1032.
 constexpr std::size_t best_compression = 2000;
-constexpr std::size_t most_chunks = 1'000'000, checksum_bytes = 4;
-constexpr std::size_t most_attribute_numbers = 4096, most_attribute_text = std::size_t{16} << 20U;
+constexpr std::size_t checksum_bytes = 4;
 
 // h5py and netCDF store booleans as an enumeration of FALSE and TRUE.
 bool is_boolean(hid_t type) {
@@ -79,6 +78,11 @@ bool is_number(hid_t type) {
   return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
 }
 
+/// Whether numbers may be unsigned ones that int64 does not hold.
+bool is_beyond_int64(hid_t type) {
+  return H5Tget_size(type) >= 8 && H5Tget_sign(type) == H5T_SGN_NONE;
+}
+
 /// The shape and number of entries of a data space.
 struct Extent {
   std::vector<Index> shape;  // empty: a single entry, or none
@@ -110,40 +114,33 @@ std::string unpadded(std::string_view text, H5T_str_t padding) {
   return std::string(text.substr(0, text.find('\0')));
 }
 
-std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t entries,
-                                          const std::function<bool(hid_t, void*)>& read) {
+/// The texts of a string dataset or attribute, without padding.
+/// @param read  called with the memory type and a buffer; returns whether the library could fill it
+/// @throws FormatError if it could not
+std::vector<std::string> strings_of(hid_t type, hid_t space, const std::function<bool(hid_t, void*)>& read) {
+  const std::size_t entries = extent_of(space).entries, width = H5Tget_size(type);
+  if (width == 0 || entries > most_bytes / width)
+    throw FormatError(fmt::format("{} texts of {} bytes are more than is read", entries, width));
+  std::vector<std::string> texts;
+  if (entries == 0) return texts;
+  if (H5Tis_variable_str(type) <= 0) {
+    std::string characters(entries * width, '\0');
+    if (!read(type, characters.data())) fail_hdf5_read();
+    for (std::size_t i = 0; i < entries; ++i)
+      texts.push_back(unpadded(std::string_view(characters).substr(i * width, width), H5Tget_strpad(type)));
+    return texts;
+  }
   const Hdf5Handle memory(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(memory.id(), H5T_VARIABLE);
   H5Tset_cset(memory.id(), H5Tget_cset(type));
   std::vector<char*> pointers(entries, nullptr);
   if (!read(memory.id(), pointers.data())) fail_hdf5_read();
-  std::vector<std::string> texts;
-  texts.reserve(entries);
   for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
 #if H5_VERSION_GE(1, 12, 0)
   H5Treclaim(memory.id(), space, H5P_DEFAULT, pointers.data());
 #else
   H5Dvlen_reclaim(memory.id(), space, H5P_DEFAULT, pointers.data());
 #endif
-  return texts;
-}
-
-/// The texts of a string dataset or attribute, without padding.
-/// @param read  called with the memory type and a buffer; returns whether the library could fill it
-/// @throws FormatError if it could not, or if the texts would take more than `most_bytes`
-std::vector<std::string> strings_of(hid_t type, hid_t space, std::size_t most_bytes,
-                                    const std::function<bool(hid_t, void*)>& read) {
-  const std::size_t entries = extent_of(space).entries, width = H5Tget_size(type);
-  if (width == 0 || entries > most_bytes / width)
-    throw FormatError(fmt::format("{} texts of {} bytes are more than is read", entries, width));
-  if (entries == 0) return {};
-  if (H5Tis_variable_str(type) > 0) return variable_strings(type, space, entries, read);
-  std::string characters(entries * width, '\0');
-  if (!read(type, characters.data())) fail_hdf5_read();
-  std::vector<std::string> texts;
-  texts.reserve(entries);
-  for (std::size_t i = 0; i < entries; ++i)
-    texts.push_back(unpadded(std::string_view(characters).substr(i * width, width), H5Tget_strpad(type)));
   return texts;
 }
 
@@ -170,7 +167,7 @@ struct StoredAttribute {
   }
   [[nodiscard]] bool is_text() const { return H5Tget_class(type.id()) == H5T_STRING; }
   [[nodiscard]] std::vector<std::string> texts() const {
-    return strings_of(type.id(), space.id(), most_attribute_text,
+    return strings_of(type.id(), space.id(),
                       [&](hid_t memory, void* buffer) { return H5Aread(handle.id(), memory, buffer) >= 0; });
   }
   template <class Number>
@@ -179,27 +176,22 @@ struct StoredAttribute {
     if (entries > 0 && H5Aread(handle.id(), memory, numbers.data()) < 0) fail_hdf5_read();
     return numbers;
   }
+  /// A single number or text unchanged, up to 4096 numbers as a list of doubles, several texts joined by ", ", and
+  /// anything else described in brackets.
+  [[nodiscard]] Attribute value() const {
+    const Extent extent = extent_of(space.id());
+    if (is_text()) return fmt::format("{}", fmt::join(texts(), ", "));
+    if (!is_number(type.id()) || extent.entries > most_attribute_numbers)
+      return extent.scalar ? fmt::format("({})", type_text(type.id()))
+                           : fmt::format("({}, {} entries)", type_text(type.id()), extent.entries);
+    if (!extent.scalar) return numbers<double>(H5T_NATIVE_DOUBLE, extent.entries);
+    const bool whole = H5Tget_class(type.id()) != H5T_FLOAT && !is_beyond_int64(type.id());
+    if (whole) return numbers<std::int64_t>(H5T_NATIVE_INT64, 1).front();
+    return numbers<double>(H5T_NATIVE_DOUBLE, 1).front();
+  }
 
   Hdf5Handle handle, type, space;
 };
-
-bool fits_int64(hid_t type) {
-  return H5Tget_class(type) != H5T_FLOAT && (H5Tget_size(type) < 8 || H5Tget_sign(type) != H5T_SGN_NONE);
-}
-
-/// A single number or text unchanged, up to 4096 numbers as a list of doubles, several texts joined by ", ", and
-/// anything else described in brackets.
-Attribute value_of(const StoredAttribute& attribute) {
-  const hid_t type = attribute.type.id();
-  const Extent extent = extent_of(attribute.space.id());
-  if (attribute.is_text()) return fmt::format("{}", fmt::join(attribute.texts(), ", "));
-  if (!is_number(type) || extent.entries > most_attribute_numbers)
-    return extent.scalar ? fmt::format("({})", type_text(type))
-                         : fmt::format("({}, {} entries)", type_text(type), extent.entries);
-  if (!extent.scalar) return attribute.numbers<double>(H5T_NATIVE_DOUBLE, extent.entries);
-  if (fits_int64(type)) return attribute.numbers<std::int64_t>(H5T_NATIVE_INT64, 1).front();
-  return attribute.numbers<double>(H5T_NATIVE_DOUBLE, 1).front();
-}
 
 Attributes attributes_of(hid_t object) {
   std::vector<std::string> names;
@@ -207,21 +199,13 @@ Attributes attributes_of(hid_t object) {
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_name<H5A_info_t>, &names) < 0 &&
       hdf5_read_failed_by_system())
     fail_hdf5_read("attributes");
-  names.resize(std::min(names.size(), most_attributes));
   Attributes attributes;
   for (const std::string& name : names) try {
-      attributes[name] = value_of({object, name});
+      attributes[name] = StoredAttribute(object, name).value();
     } catch (const FormatError&) {
       attributes[name] = "(cannot be read)";
     }
   return attributes;
-}
-
-std::vector<std::string> attribute_texts_of(hid_t object, const std::string& name) {
-  if (H5Aexists(object, name.c_str()) <= 0) return {};
-  const StoredAttribute attribute(object, name);
-  if (!attribute.is_text()) throw FormatError(fmt::format("attribute '{}' must be text", printable(name)));
-  return attribute.texts();
 }
 
 herr_t refuse_other_file(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
@@ -246,6 +230,10 @@ bool is_plausible(std::size_t bytes, std::uintmax_t stored) {
 struct Filter {
   H5Z_filter_t id;
   std::string text;  // "shuffle", "gzip 2", "fletcher32", "filter 32001 blosc"
+
+  [[nodiscard]] bool is_known() const {
+    return id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_SHUFFLE || id == H5Z_FILTER_FLETCHER32;
+  }
 };
 
 /// The filters of a dataset in the order they were applied.
@@ -259,41 +247,18 @@ std::vector<Filter> filters_of(hid_t layout) {
     std::array<char, 64> name{};
     const H5Z_filter_t id = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &value_count, values.data(),
                                            name.size() - 1, name.data(), &config);
-    std::string text = fmt::format("filter {} {}", id, printable(name.data(), 40));
-    if (id == H5Z_FILTER_DEFLATE) text = fmt::format("gzip {}", values[0]);
-    if (id == H5Z_FILTER_SHUFFLE) text = "shuffle";
-    if (id == H5Z_FILTER_FLETCHER32) text = "fletcher32";
-    filters.push_back({id, text});
+    filters.push_back({id, id == H5Z_FILTER_DEFLATE   ? fmt::format("gzip {}", values[0])
+                           : id == H5Z_FILTER_SHUFFLE ? "shuffle"
+                           : id == H5Z_FILTER_FLETCHER32
+                               ? "fletcher32"
+                               : fmt::format("filter {} {}", id, printable(name.data(), 40))});
   }
   return filters;
 }
 
-void require_known(const std::vector<Filter>& filters) {
-  for (const Filter& filter : filters)
-    if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE && filter.id != H5Z_FILTER_FLETCHER32)
-      // h5repack omits, without an error, a dataset whose filter is not part of the library.
-      throw FormatError(fmt::format(
-          "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
-          filter.id < H5Z_FILTER_RESERVED
-              ? "repack the file with h5repack -f GZIP=4"
-              : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip')"));
-}
-
-/// Bytes of one stored entry; of a text of variable length those of its length and its place in the file.
-std::size_t stored_entry(hid_t dataset, hid_t type) {
-  if (H5Tis_variable_str(type) <= 0) return H5Tget_size(type);
-  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
-  const Hdf5Handle creation(H5Fget_create_plist(file.id()), H5Pclose);
-  std::size_t address = 8, length = 8;
-  H5Pget_sizes(creation.id(), &address, &length);
-  return 4 + address + 4;
-}
-
-/// An open dataset. It refuses to read what a damaged or hostile file could use against the library.
-///
-/// Packed chunks must unpack to their size before the library unpacks them: it (1.10 at least) copies a chunk's full
-/// size out of what the filters gave, so a chunk that unpacks to less makes it read beyond its memory. Filters
-/// other than shuffle, gzip and fletcher32 are refused.
+/// An open dataset. Before a block is read, its stored bytes are compared with its size, since the library takes a
+/// damaged file at its word: it (1.10 at least) copies a chunk's full size out of what the filters gave, so a chunk
+/// that unpacks to less makes it read beyond its memory.
 class Dataset {
  public:
   /// @throws FormatError if the object is not a dataset or is broken
@@ -302,107 +267,87 @@ class Dataset {
   [[nodiscard]] hid_t id() const { return dataset_.id(); }
   [[nodiscard]] hid_t type() const { return type_.id(); }
   [[nodiscard]] const Extent& extent() const { return extent_; }
-  [[nodiscard]] ArrayBlock whole() const { return whole_block(extent_.shape); }
   [[nodiscard]] std::size_t entries(const ArrayBlock& block) const {
     return block.count == extent_.shape ? extent_.entries : entries_of(block);
   }
-
   /// Layout and filters in words: "chunks (1, 64), shuffle, gzip 2".
   [[nodiscard]] std::string storage_text() const;
-
-  /// @throws FormatError if its data lies in other files, which are not followed
-  void require_own_data() const;
-
-  /// Refuses a block with data outside the file, or more data than the file's bytes can stand for.
+  /// Refuses a block with data outside the file, more data than the file's bytes can stand for, or chunks of another
+  /// size than they should have.
   /// @param memory_entry  bytes of one entry in memory
-  void require_readable(const ArrayBlock& block, std::size_t memory_entry) const;
-
+  void require_readable(const ArrayBlock& block, std::size_t memory_entry);
   /// Reads a block of numbers that require_readable() accepted, converted by the library.
-  void read(hid_t memory_type, const ArrayBlock& block, void* values);
-
+  void read(hid_t memory_type, const ArrayBlock& block, void* values) const;
   [[nodiscard]] std::vector<std::string> strings();
 
  private:
-  [[nodiscard]] bool has_chunks() const;
   [[nodiscard]] std::size_t chunk_bytes() const;
-  [[nodiscard]] bool is_packed(const std::vector<hsize_t>& first) const;
   void check_chunks(const ArrayBlock& block);
   void check_packed_chunk(const std::vector<hsize_t>& first);
-  void require_unpacked_size(const std::vector<hsize_t>& first, std::size_t stored);
 
   Hdf5Handle dataset_, type_, space_;
   Hdf5Handle layout_;  // the creation properties
+  H5D_layout_t kind_ = H5D_CONTIGUOUS;
   std::uintmax_t file_bytes_;
   Extent extent_;
-  std::vector<hsize_t> chunk_;                // sizes along the axes; empty if the dataset is not chunked
-  std::vector<Filter> filters_;               // in the order in which they were applied
-  bool has_right_size_ = false;               // the plain chunks together
-  std::set<std::vector<hsize_t>> checked_;    // first entries of packed chunks that unpack to their size
-  std::vector<std::byte> packed_, unpacked_;  // memory that is used again
+  std::vector<hsize_t> chunk_;              // sizes along the axes; empty if the dataset is not chunked
+  std::vector<Filter> filters_;             // in the order in which they were applied
+  bool has_right_size_ = false;             // the plain chunks together
+  std::set<std::vector<hsize_t>> checked_;  // first entries of packed chunks that unpack to their size
 };
 
 Dataset::Dataset(Hdf5Handle object, std::uintmax_t file_bytes) : dataset_(std::move(object)), file_bytes_(file_bytes) {
   if (H5Iget_type(id()) != H5I_DATASET) throw FormatError("expected a dataset, found a group or a type");
   type_ = Hdf5Handle(H5Dget_type(id()), H5Tclose);
   layout_ = Hdf5Handle(H5Dget_create_plist(id()), H5Pclose);
+  kind_ = H5Pget_layout(layout_.id());
   // To tell its extent the library would open what a virtual dataset is made of, be it a pipe.
-  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL) return;
+  if (kind_ == H5D_VIRTUAL) return;
   space_ = Hdf5Handle(H5Dget_space(id()), H5Sclose);
   if (!type_.valid() || !space_.valid() || !layout_.valid()) fail_hdf5_read();
   // A damaged type may claim to be of any size.
   if (is_number(type()) && H5Tget_size(type()) > 16)
     throw FormatError(fmt::format("numbers of {} bytes: the file is damaged", H5Tget_size(type())));
   extent_ = extent_of(space_.id());
-  if (H5Pget_layout(layout_.id()) != H5D_CHUNKED) return;
+  if (kind_ != H5D_CHUNKED) return;
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
   const int axes = H5Pget_chunk(layout_.id(), H5S_MAX_RANK, sizes.data());
   chunk_.assign(sizes.begin(), sizes.begin() + std::clamp(axes, 0, H5S_MAX_RANK));
   filters_ = filters_of(layout_.id());
 }
 
-bool Dataset::has_chunks() const {
-  return H5Pget_layout(layout_.id()) == H5D_CHUNKED && extent_.entries > 0;
-}
-
 std::string Dataset::storage_text() const {
-  const H5D_layout_t kind = H5Pget_layout(layout_.id());
-  if (kind == H5D_VIRTUAL) return "virtual, made of other datasets";
+  if (kind_ == H5D_VIRTUAL) return "virtual, made of other datasets";
   if (!extent_.scalar && extent_.shape.empty()) return "no entries";
   if (H5Pget_external_count(layout_.id()) > 0) return "in other files";
-  if (kind == H5D_COMPACT) return "compact";
-  if (kind == H5D_CONTIGUOUS) return "contiguous";
+  if (kind_ == H5D_COMPACT) return "compact";
+  if (kind_ == H5D_CONTIGUOUS) return "contiguous";
   std::string text = fmt::format("chunks ({})", fmt::join(chunk_, ", "));
   for (const Filter& filter : filters_) text += ", " + filter.text;
   return text;
 }
 
-void Dataset::require_own_data() const {
-  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
+void Dataset::require_readable(const ArrayBlock& block, std::size_t memory_entry) {
+  if (kind_ == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
     throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
-}
-
-void Dataset::require_readable(const ArrayBlock& block, std::size_t memory_entry) const {
-  const H5D_layout_t kind = H5Pget_layout(layout_.id());
   const std::size_t stored_size = H5Tget_size(type());
-  if (entries(block) > most_hdf5_bytes / std::max(stored_size, memory_entry))
+  if (entries(block) > most_bytes / std::max(stored_size, memory_entry))
     throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(block)));
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(extent_.entries, stored_size, &bytes)) bytes = std::numeric_limits<std::size_t>::max();
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(id()), file_bytes_);
   // What is not chunked lies in the file byte for byte, or was never written; the library does not check that
   // it is all there.
-  const bool never_written = kind == H5D_CONTIGUOUS && stored == 0 && bytes <= harmless_bytes;
-  if (kind == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
+  const bool never_written = kind_ == H5D_CONTIGUOUS && stored == 0 && bytes <= harmless_bytes;
+  if (kind_ == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
     throw FormatError(fmt::format(
         "{} bytes are promised, {} are stored: the file is damaged, or the data was never written", bytes, stored));
-  if (has_chunks() && !is_plausible(chunk_bytes(), file_bytes_))
-    throw FormatError(fmt::format("its chunks are too large for a file of {} bytes: the file is damaged", file_bytes_));
+  if (kind_ == H5D_CHUNKED && extent_.entries > 0) check_chunks(block);
 }
 
 std::size_t Dataset::chunk_bytes() const {
-  if (chunk_.size() != extent_.shape.size() || std::ranges::count(chunk_, hsize_t{0}) > 0)
-    throw FormatError("its chunks do not fit its shape: the file is damaged");
-  std::size_t bytes = stored_entry(id(), type());
+  constexpr std::size_t heap_place = 16;  // of a text of variable length: its length and where it lies
+  std::size_t bytes = H5Tis_variable_str(type()) > 0 ? heap_place : H5Tget_size(type());
   for (const hsize_t size : chunk_)
     if (__builtin_mul_overflow(bytes, size, &bytes)) return std::numeric_limits<std::size_t>::max();
   return bytes;
@@ -412,8 +357,19 @@ std::size_t Dataset::chunk_bytes() const {
 /// ones, which are all of one size, take as many bytes as there are chunks of it. (To ask for the size of a single
 /// chunk, the library looks at every one.)
 void Dataset::check_chunks(const ArrayBlock& block) {
-  if (!has_chunks() || entries(block) == 0) return;
-  require_known(filters_);
+  if (chunk_.size() != extent_.shape.size() || std::ranges::count(chunk_, hsize_t{0}) > 0 ||
+      !is_plausible(chunk_bytes(), file_bytes_))
+    throw FormatError(
+        fmt::format("its chunks do not fit its shape, or a file of {} bytes: the file is damaged", file_bytes_));
+  for (const Filter& filter : filters_)
+    if (!filter.is_known())
+      // h5repack omits, without an error, a dataset whose filter is not part of the library.
+      throw FormatError(fmt::format(
+          "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
+          filter.id < H5Z_FILTER_RESERVED
+              ? "repack the file with h5repack -f GZIP=4"
+              : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip')"));
+  if (entries(block) == 0) return;
   std::vector<hsize_t> first, end;
   std::size_t count = 1;
   for (std::size_t axis = 0; axis < chunk_.size(); ++axis) {
@@ -445,6 +401,7 @@ void Dataset::check_chunks(const ArrayBlock& block) {
   }
 }
 
+/// Undoes the filters of a chunk that change its size.
 void Dataset::check_packed_chunk(const std::vector<hsize_t>& first) {
   // (H5Dget_chunk_storage_size() gives a size for chunks that were never written.)
   unsigned skipped = 0;
@@ -454,57 +411,35 @@ void Dataset::check_packed_chunk(const std::vector<hsize_t>& first) {
   if (address == HADDR_UNDEF) return;
   if (stored > file_bytes_)
     throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes_));
-  require_unpacked_size(first, static_cast<std::size_t>(stored));
-}
-
-void inflate_into(const std::vector<std::byte>& packed, std::size_t most, std::vector<std::byte>& into) {
-  into.resize(most);
-  uLongf size = most;
-  if (uncompress(reinterpret_cast<Bytef*>(into.data()), &size, reinterpret_cast<const Bytef*>(packed.data()),
-                 packed.size()) != Z_OK)
-    throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
-  into.resize(size);
-}
-
-/// Whether a chunk went through filters. One that the dataset's end cuts may have been left out.
-bool Dataset::is_packed(const std::vector<hsize_t>& first) const {
-  unsigned options = 0;
-  H5Pget_chunk_opts(layout_.id(), &options);
-  bool is_cut = false;
-  for (std::size_t axis = 0; axis < chunk_.size(); ++axis)
-    is_cut = is_cut || first[axis] + chunk_[axis] > static_cast<hsize_t>(extent_.shape[axis]);
-  return !(is_cut && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0);
-}
-
-/// Undoes the filters of a chunk that change its size.
-void Dataset::require_unpacked_size(const std::vector<hsize_t>& first, std::size_t stored) {
-  const std::size_t expected = chunk_bytes();
-  packed_.resize(stored);
-  std::uint32_t skipped = 0;
+  std::string packed(stored, '\0');
+  std::uint32_t left_out = 0;
 #if H5_VERS_MAJOR >= 2
-  std::size_t room = packed_.size();
-  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data(), &room);
+  std::size_t room = packed.size();
+  const herr_t read = H5Dread_chunk2(id(), H5P_DEFAULT, first.data(), &left_out, packed.data(), &room);
 #else
-  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data());
+  const herr_t read = H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &left_out, packed.data());
 #endif
   if (read < 0) fail_hdf5_read();
-  for (std::size_t i = is_packed(first) ? filters_.size() : 0; i-- > 0;) {
-    if (((skipped >> i) & 1U) != 0) continue;
-    if (filters_[i].id == H5Z_FILTER_FLETCHER32)
-      packed_.resize(packed_.size() - std::min(checksum_bytes, packed_.size()));
-    if (filters_[i].id == H5Z_FILTER_DEFLATE) {
-      // Room for a checksum inside the packed part, and no more: a chunk that unpacks to more is refused too.
-      inflate_into(packed_, expected + checksum_bytes, unpacked_);
-      packed_.swap(unpacked_);
-    }
+  const std::size_t expected = chunk_bytes();
+  for (std::size_t i = filters_.size(); i-- > 0;) {
+    if (((left_out >> i) & 1U) != 0) continue;
+    if (filters_[i].id == H5Z_FILTER_FLETCHER32) packed.resize(packed.size() - std::min(checksum_bytes, packed.size()));
+    if (filters_[i].id != H5Z_FILTER_DEFLATE) continue;
+    // Room for a checksum inside the packed part, and no more: a chunk that unpacks to more is refused too.
+    std::string unpacked(expected + checksum_bytes, '\0');
+    uLongf size = unpacked.size();
+    if (uncompress(reinterpret_cast<Bytef*>(unpacked.data()), &size, reinterpret_cast<const Bytef*>(packed.data()),
+                   packed.size()) != Z_OK)
+      throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
+    unpacked.resize(size);
+    packed.swap(unpacked);
   }
-  if (packed_.size() != expected)
+  if (packed.size() != expected)
     throw FormatError(
-        fmt::format("a chunk of {} bytes was expected, found {}: the file is damaged", expected, packed_.size()));
+        fmt::format("a chunk of {} bytes was expected, found {}: the file is damaged", expected, packed.size()));
 }
 
-void Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) {
-  check_chunks(block);
+void Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) const {
   if (block.count == extent_.shape) {
     if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) fail_hdf5_read();
     return;
@@ -520,36 +455,10 @@ void Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) {
 
 std::vector<std::string> Dataset::strings() {
   if (H5Tget_class(type()) != H5T_STRING) throw FormatError(fmt::format("expected text, found {}", type_text(type())));
-  require_own_data();
-  require_readable(whole(), sizeof(std::string));
-  check_chunks(whole());
-  return strings_of(type(), space_.id(), std::size_t{1} << 30U, [&](hid_t memory, void* buffer) {
+  require_readable(whole_block(extent_.shape), sizeof(std::string));
+  return strings_of(type(), space_.id(), [&](hid_t memory, void* buffer) {
     return H5Dread(id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
   });
-}
-
-/// The names that a walk through a group hands out: in the order of creation if the file knows it, else as they sort.
-/// @param problem  why the walk ended too early; empty if it did not
-template <class Walk>
-std::vector<std::string> names_by(const Walk& walk, std::string& problem) {
-  std::vector<std::string> names;
-  for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
-    names.clear();
-    problem.clear();
-    if (walk(index, keep_name<H5L_info_t>, &names) >= 0) break;
-    if (hdf5_read_failed_by_system()) fail_hdf5_read();
-    problem = hdf5_reason();
-  }
-  return names;
-}
-
-std::vector<std::string> names_in(hid_t group) {
-  std::string problem;
-  std::vector<std::string> names = names_by(
-      [&](auto index, auto keep, auto list) { return H5Literate(group, index, H5_ITER_INC, nullptr, keep, list); },
-      problem);
-  if (!problem.empty()) throw FormatError(problem);
-  return names;
 }
 
 /// Where a soft or external link leads; empty for a hard link.
@@ -597,34 +506,6 @@ std::string last_name(hid_t object) {
   return path.substr(path.rfind('/') + 1);
 }
 
-std::vector<std::string> scales_of(const Dataset& data) {
-  std::vector<std::string> names(data.extent().shape.size());
-  const auto keep_first = [](hid_t, unsigned, hid_t scale, void* name) -> herr_t {
-    *static_cast<std::string*>(name) = last_name(scale);
-    return 1;
-  };
-  for (std::size_t axis = 0; axis < names.size(); ++axis)
-    H5DSiterate_scales(data.id(), static_cast<unsigned>(axis), nullptr, keep_first, &names[axis]);
-  return names;
-}
-
-/// Unsigned numbers beyond int64 would be clipped in silence; read as unsigned ones, they come out negative.
-bool could_overflow(const Dataset& data) {
-  return H5Tget_size(data.type()) >= 8 && H5Tget_sign(data.type()) == H5T_SGN_NONE;
-}
-
-hid_t memory_type(const Dataset&, float) {
-  return H5T_NATIVE_FLOAT;
-}
-hid_t memory_type(const Dataset&, double) {
-  return H5T_NATIVE_DOUBLE;
-}
-hid_t memory_type(const Dataset& data, std::int64_t) {
-  if (H5Tget_class(data.type()) == H5T_FLOAT)
-    throw FormatError(fmt::format("expected integers, found {}", type_text(data.type())));
-  return could_overflow(data) ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64;
-}
-
 }  // namespace
 
 /// The file in the library. Datasets stay open, since opening one costs as much as reading a small one.
@@ -645,31 +526,28 @@ struct Hdf5File::Opened {
     return datasets.emplace(path, Dataset(object_at(file.id(), path), bytes)).first->second;
   }
 
-  /// @param room  called with the number of entries
-  /// @param block  null: all entries
-  template <class Number, class Room>
-  void read(const std::string& path, const ArrayBlock* chosen, const Room& room) {
+  /// @param chosen  null: all entries
+  template <class Number>
+  std::vector<Number> numbers(const std::string& path, hid_t memory_type, const ArrayBlock* chosen = nullptr) {
     Dataset& data = dataset(path);
-    data.require_own_data();
     if (!is_number(data.type())) throw FormatError(fmt::format("expected numbers, found {}", type_text(data.type())));
-    const hid_t type = memory_type(data, Number{});
-    const ArrayBlock block = chosen == nullptr ? data.whole() : *chosen;
+    const ArrayBlock block = chosen == nullptr ? whole_block(data.extent().shape) : *chosen;
     require_inside(block, data.extent().shape);
     data.require_readable(block, sizeof(Number));
-    const std::size_t entries = data.entries(block);
-    Number* values = room(entries);
-    if (entries == 0) return;
+    std::vector<Number> values(data.entries(block));
+    if (values.empty()) return values;
     if constexpr (std::is_same_v<Number, float>) {
       const Hdf5Handle half = hdf5_half_type();
       if (H5Tequal(data.type(), half.id()) > 0) {
         // The library's own conversion takes numbers apart bit by bit, 0.1 us each.
-        std::vector<Eigen::half> halves(entries);
+        std::vector<Eigen::half> halves(values.size());
         data.read(half.id(), block, halves.data());
-        std::ranges::copy(halves, values);
-        return;
+        std::ranges::copy(halves, values.begin());
+        return values;
       }
     }
-    data.read(type, block, values);
+    data.read(memory_type, block, values.data());
+    return values;
   }
 
   std::uintmax_t bytes;
@@ -680,7 +558,7 @@ struct Hdf5File::Opened {
 /// Runs some work within the library; errors name the file and the object.
 template <class Work>
 auto Hdf5File::read_named(const std::string& object, Work work) const {
-  const Hdf5Session session(name_.c_str());
+  const Hdf5Session session;
   const auto told = [&](const Error& problem) {
     return fmt::format("{}: {}{}{}", name_, printable(object), object.empty() ? "" : ": ", problem.finding());
   };
@@ -701,7 +579,7 @@ Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown
 }
 
 Hdf5File::~Hdf5File() {
-  const Hdf5Session session(name_.c_str());
+  const Hdf5Session session;
   opened_.reset();
 }
 
@@ -712,9 +590,15 @@ std::vector<Hdf5Node> Hdf5File::tree() const {
     const auto unreadable = [&](const std::string& path, const std::string& why) {
       nodes.push_back({path, "unreadable", {}, "", why, {}});
     };
-    std::string problem;  // a group that can be reached twice is entered once
-    const std::vector<std::string> paths = names_by(
-        [&](auto index, auto keep, auto list) { return H5Lvisit(file, index, H5_ITER_INC, keep, list); }, problem);
+    std::string problem;
+    std::vector<std::string> paths;  // a group that can be reached twice is entered once
+    for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
+      paths.clear();
+      problem.clear();
+      if (H5Lvisit(file, index, H5_ITER_INC, keep_name<H5L_info_t>, &paths) >= 0) break;
+      if (hdf5_read_failed_by_system()) fail_hdf5_read();
+      problem = hdf5_reason();
+    }
     for (const std::string& name : paths) {
       const std::string path = "/" + name;
       try {
@@ -728,64 +612,58 @@ std::vector<Hdf5Node> Hdf5File::tree() const {
   });
 }
 
-template <class Number>
-std::vector<Number> Hdf5File::numbers(const std::string& dataset) const {
-  std::vector<Number> values;
-  read_named(dataset, [&] {
-    opened_->read<Number>(dataset, nullptr, [&](std::size_t entries) {
-      values.resize(entries);
-      return values.data();
-    });
-  });
-  return values;
-}
-
-std::vector<std::string> Hdf5File::names(const std::string& group) const {
-  return read_named(group, [&] { return names_in(object_at(opened_->file.id(), group).id()); });
-}
-
-bool Hdf5File::has(const std::string& object) const {
-  return read_named(object, [&] {
-    try {
-      return object_at(opened_->file.id(), object).valid();
-    } catch (const FormatError&) {
-      return false;
-    }
-  });
-}
-
 Hdf5Node Hdf5File::node(const std::string& object) const {
   return read_named(object, [&] { return node_of(object_at(opened_->file.id(), object), object, opened_->bytes); });
 }
 
 std::vector<std::string> Hdf5File::attribute_texts(const std::string& object, const std::string& attribute) const {
-  return read_named(object, [&] { return attribute_texts_of(object_at(opened_->file.id(), object).id(), attribute); });
+  return read_named(object, [&]() -> std::vector<std::string> {
+    const Hdf5Handle opened = object_at(opened_->file.id(), object);
+    if (H5Aexists(opened.id(), attribute.c_str()) <= 0) return {};
+    const StoredAttribute stored(opened.id(), attribute);
+    if (!stored.is_text()) throw FormatError(fmt::format("attribute '{}' must be text", printable(attribute)));
+    return stored.texts();
+  });
 }
 
 std::vector<std::string> Hdf5File::scales(const std::string& dataset) const {
-  return read_named(dataset, [&] { return scales_of(opened_->dataset(dataset)); });
+  return read_named(dataset, [&] {
+    const Dataset& data = opened_->dataset(dataset);
+    std::vector<std::string> names(data.extent().shape.size());
+    const auto keep_first = [](hid_t, unsigned, hid_t scale, void* name) -> herr_t {
+      *static_cast<std::string*>(name) = last_name(scale);
+      return 1;
+    };
+    for (std::size_t axis = 0; axis < names.size(); ++axis)
+      H5DSiterate_scales(data.id(), static_cast<unsigned>(axis), nullptr, keep_first, &names[axis]);
+    return names;
+  });
 }
 
 std::vector<double> Hdf5File::doubles(const std::string& dataset) const {
-  return numbers<double>(dataset);
+  return read_named(dataset, [&] { return opened_->numbers<double>(dataset, H5T_NATIVE_DOUBLE); });
 }
 
 std::vector<float> Hdf5File::floats(const std::string& dataset) const {
-  return numbers<float>(dataset);
+  return read_named(dataset, [&] { return opened_->numbers<float>(dataset, H5T_NATIVE_FLOAT); });
 }
 
-void Hdf5File::read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const {
-  read_named(dataset, [&] { opened_->read<float>(dataset, &block, room); });
+std::vector<float> Hdf5File::floats(const std::string& dataset, const ArrayBlock& block) const {
+  return read_named(dataset, [&] { return opened_->numbers<float>(dataset, H5T_NATIVE_FLOAT, &block); });
 }
 
 std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
-  std::vector<std::int64_t> values = numbers<std::int64_t>(dataset);
-  read_named(dataset, [&] {
-    if (could_overflow(opened_->dataset(dataset)) &&
-        std::ranges::any_of(values, [](std::int64_t value) { return value < 0; }))
+  return read_named(dataset, [&] {
+    const hid_t type = opened_->dataset(dataset).type();
+    if (H5Tget_class(type) == H5T_FLOAT) throw FormatError(fmt::format("expected integers, found {}", type_text(type)));
+    // Unsigned numbers beyond int64 would be clipped in silence; read as unsigned ones, they come out negative.
+    const bool unsigned_ones = is_number(type) && is_beyond_int64(type);
+    std::vector<std::int64_t> values =
+        opened_->numbers<std::int64_t>(dataset, unsigned_ones ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64);
+    if (unsigned_ones && std::ranges::any_of(values, [](std::int64_t value) { return value < 0; }))
       throw FormatError("an unsigned integer does not fit in 64 bits with a sign");
+    return values;
   });
-  return values;
 }
 
 std::vector<std::string> Hdf5File::strings(const std::string& dataset) const {

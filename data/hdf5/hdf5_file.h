@@ -22,16 +22,11 @@ struct Hdf5Node {
   Attributes attributes;
 };
 
-/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
-/// and the program exits with 1.
-void tell_hdf5_crashes();
-
 /// An HDF5 file, open for reading.
 ///
 /// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
 /// compressed, and packed chunks only if they unpack to their size. Links into other files, data kept in other
-/// files and virtual datasets are listed and never followed. The library may still crash over a damaged file
-/// (tell_hdf5_crashes()). May be read from several threads at once; they take turns.
+/// files and virtual datasets are listed and never followed. May be read from several threads at once; they take turns.
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
@@ -48,11 +43,6 @@ class Hdf5File {
   /// @throws FormatError if the root group is damaged; IoError if the file can no longer be read
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
 
-  /// Names in a group, in the order of creation if the file knows it.
-  /// @throws FormatError if there is no such group
-  [[nodiscard]] std::vector<std::string> names(const std::string& group) const;
-
-  [[nodiscard]] bool has(const std::string& object) const;
   /// @throws FormatError if there is no such object
   [[nodiscard]] Hdf5Node node(const std::string& object) const;
   /// @throws FormatError if there is no such object
@@ -69,11 +59,10 @@ class Hdf5File {
   ///         cannot be read
   [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
   [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
-  /// Reads a block of a dataset as floats, row-major: no more than the block, and only the chunks that hold a
-  /// part of it.
+  /// A block of a dataset as floats, row-major: only the chunks that hold a part of it are read.
   /// @throws FormatError as doubles(); ShapeError if there is no such block; IoError if the file can no
   ///         longer be read
-  void read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const;
+  [[nodiscard]] std::vector<float> floats(const std::string& dataset, const ArrayBlock& block) const;
   /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;
   /// @throws FormatError as doubles(), or if the dataset does not hold text
@@ -84,8 +73,6 @@ class Hdf5File {
 
   template <class Work>
   auto read_named(const std::string& object, Work work) const;
-  template <class Number>
-  [[nodiscard]] std::vector<Number> numbers(const std::string& dataset) const;
 
   std::filesystem::path path_;
   std::string name_;  // the path as messages show it

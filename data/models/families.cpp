@@ -21,41 +21,6 @@ std::vector<std::string> known_families() {
 
 namespace {
 
-/// A family that no map describes, and why.
-struct RefusedFamily {
-  std::string_view name, why;
-  bool watched = true;  ///< whether headwave.watch follows its layers
-};
-constexpr std::string_view delta_nets = "most of its layers are gated delta nets, which have no attention weights";
-constexpr RefusedFamily refused_families[]{
-    // NOLINT(modernize-avoid-c-arrays): its length is its own
-    {"gemma3n_text", "its layers hold several streams of states, and some read the keys of others"},
-    {"gemma4_text", "heads of its global layers are wider than those of its local ones"},
-    {"deepseek_v4",
-     "its layers attend to compressed blocks of keys beside a window, and hold several streams of states", false},
-    {"muse_glimmer_text", "its word embeddings are normalised, and its heads have gates of their own"},
-    {"mllama_text_model", "some of its layers look at images alone"},
-    {"vit", "it reads images, and headwave reads texts"},
-    {"deit", "it reads images, and headwave reads texts"},
-    {"whisper", "it reads sound, and headwave reads texts"},
-    {"qwen3_next", delta_nets},
-    {"qwen3_5_text", delta_nets},
-    {"qwen3_5_moe_text", delta_nets},
-    {"xlnet", "it compares keys with two streams of queries, and each with positions of its own"},
-    {"mamba", "it has no attention", false},
-    {"mamba2", "it has no attention", false},
-    {"falcon_mamba", "it has no attention", false},
-    {"rwkv", "it has no attention", false}};
-
-/// Refuses a family whose reason is known.
-void refuse_by_name(const ModelConfig& config, const std::string& family) {
-  for (const auto& [name, why, watched] : refused_families) {
-    if (family != name && family + "_text" != name) continue;
-    config.fail(fmt::format("model type '{}' cannot be computed here: {}{}", family, why,
-                            watched ? "; watch it in Python: headwave.watch (docs/profiles.md)" : ""));
-  }
-}
-
 /// Refuses quantised weights other than MXFP4.
 void refuse_quantised(const ModelConfig& config) {
   if (!config.has("quantization_config")) return;
@@ -82,7 +47,6 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   constexpr const char* text_part = "text_config";
   if (!is_known(family) && config.has(text_part)) {
     const ModelConfig text = config.object(text_part);
-    refuse_by_name(text, text.text_or("model_type", ""));
     if (is_known(text.text_or("model_type", ""))) {
       refuse_quantised(config);
       config.leave_all_but(text_part);
@@ -91,11 +55,12 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
       return map;
     }
   }
-  refuse_by_name(config, family);
   if (!is_known(family))
-    throw FormatError(fmt::format("{}: model type '{}' is not known; headwave reads {}", config.place(),
-                                  printable(called, 60), fmt::join(known, ", ")),
-                      give("map", "FILE.toml", "to say what its tensors are"));
+    throw FormatError(
+        fmt::format("{}: model type '{}' is not known; headwave reads {}. Attention of any model of PyTorch "
+                    "can be watched in Python: headwave.watch (docs/profiles.md)",
+                    config.place(), printable(called, 60), fmt::join(known, ", ")),
+        give("map", "FILE.toml", "to say what its tensors are"));
   refuse_quantised(config);
   const toml::table file = family_file(family, config.place());
   const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};

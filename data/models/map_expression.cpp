@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/numbers/decimal_number.h"
@@ -196,12 +197,14 @@ class ExpressionParser {
     } else if (function == "tensor") {
       const std::string name = quoted();
       value = matters_ && map_.facts_.has(name) ? 1 : 0;
-    } else if (function == "given" || function == "null" || function == "says") {
+    } else if (function == "given" || function == "null" || function == "says" || function == "picks") {
       const std::string key(next());
       at_ += key.size();
       std::vector<std::string> words;
-      while (function == "says" && take(",")) words.push_back(quoted());
-      value = matters_ && asked(function, key, words) ? 1 : 0;
+      while ((function == "says" || function == "picks") && take(",")) words.push_back(quoted());
+      if (function == "picks" && (!layer_ || words.empty())) fail();
+      value = 0;
+      if (matters_) value = function == "picks" ? picked(key, words) : Value(asked(function, key, words) ? 1 : 0);
     } else {
       fail();
     }
@@ -216,6 +219,19 @@ class ExpressionParser {
     if (function == "null") return config.is_null(key);
     const std::vector<std::string> said = config.words(key);
     return std::ranges::find_first_of(said, words) != said.end();
+  }
+
+  /// Whether a list has the first of the words for the layer.
+  Value picked(const std::string& key, const std::vector<std::string>& words) {
+    const ModelConfig& config = map_.config();
+    if (!config.has(key)) {
+      missing_ = key;
+      return {};
+    }
+    const std::string word = config.by_layer(key, *layer_ + 1).back();
+    if (words.size() > 1 && std::ranges::find(words, word) == words.end())
+      config.fail(fmt::format("'{}' has '{}', expected {}", key, printable(word, 60), fmt::join(words, " or ")));
+    return word == words.front() ? 1 : 0;
   }
 
   const MapExpressions& map_;
@@ -248,8 +264,9 @@ double MapExpressions::positive(const std::string& text) const {
   return number;
 }
 
-bool MapExpressions::holds_in_layer(const std::string& text, Index layer) const {
-  return ExpressionParser(*this, text, layer).given() != 0;
+std::optional<bool> MapExpressions::holds_in_layer(const std::string& text, Index layer) const {
+  const std::optional<double> value = ExpressionParser(*this, text, layer).whole();
+  return value ? std::optional(*value != 0) : std::nullopt;
 }
 
 }  // namespace headwave

@@ -24,10 +24,13 @@ struct ModelFacts {
 ///     numbers  1e-5      names  keys of config.json ("rope_scaling.factor" inside an object), or names that [let] defines
 ///     operators, weakest first:  else  or  and  not  == != < <= > >=  + -  * / %
 ///     sqrt(x)  floor(x)  ln(x)  given(key)  null(key)  says(key, 'word', ...)  lists(key, x)  tensor('name')
+///     picks(key, 'word', 'other', ...)  of a layer
 ///
 /// `a else b` is b where a needs a key that config.json lacks or holds as null. True is 1 and false is 0.
 /// given() says whether a key is there and not null, null() whether it is there and null, says() whether its
-/// text, or its list of words, has one of the words; lists() whether its list of numbers has that one; tensor() whether the checkpoint holds a tensor.
+/// text, or its list of words, has one of the words; lists() whether its list of numbers has that one; tensor() whether
+/// the checkpoint holds a tensor. picks() says whether a list with a word for each layer has the first word for this
+/// layer, and refuses a list with a word that is none of these.
 class MapExpressions {
  public:
   /// @param names  what [let] defines: other expressions
@@ -42,8 +45,8 @@ class MapExpressions {
   /// A finite number above 0.
   [[nodiscard]] double positive(const std::string& text) const;
   [[nodiscard]] bool holds(const std::string& text) const { return value(text) != 0; }
-  /// The same with `layer` standing for the number of a layer.
-  [[nodiscard]] bool holds_in_layer(const std::string& text, Index layer) const;
+  /// The same with `layer` standing for the number of a layer; nothing if config.json lacks a key for it.
+  [[nodiscard]] std::optional<bool> holds_in_layer(const std::string& text, Index layer) const;
 
   [[nodiscard]] const ModelConfig& config() const { return facts_.config(); }
 

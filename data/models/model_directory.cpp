@@ -146,10 +146,10 @@ Matrix32 position_table(const ModelPlace& place) {
   if (!positions.has_table())
     throw FormatError(fmt::format("{}: a {} has no position table; expected a model with absolute positions",
                                   place.weights.string(), map.family));
-  const MatrixView32 table = checkpoint->matrix(positions.table, positions.rows,
-                                                map.stack.d_embedding > 0 ? map.stack.d_embedding : map.stack.d_model);
+  const MatrixView32 table = checkpoint->matrix(
+      positions.table, {positions.rows, map.stack.d_embedding > 0 ? map.stack.d_embedding : map.stack.d_model});
   if (!are_finite(table))
-    throw FormatError(fmt::format("{}: {}", place.weights.string(), not_finite_text(*checkpoint, positions.table)));
+    throw FormatError(fmt::format("{}: {}", place.weights.string(), not_finite_text(positions.table)));
   return table.bottomRows(positions.rows - positions.first_row);
 }
 

@@ -52,21 +52,18 @@ class MapReader {
   }
 
   void operator()(std::string_view key, Index& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    const auto text = node->value<std::string>();
-    const std::int64_t number = node->is_integer() ? node->as_integer()->get() : -1;
-    if (!text && (number < 0 || number > largest_size))
-      fail(key, fmt::format("a whole number from 0 to {}", largest_size));
-    value = text ? expressions_.whole(*text) : static_cast<Index>(number);
+    read(key, value, fmt::format("a whole number from 0 to {}", largest_size), &MapExpressions::whole,
+         [](const toml::node& node) -> std::optional<Index> {
+           const std::int64_t number = node.is_integer() ? node.as_integer()->get() : -1;
+           return number >= 0 && number <= largest_size ? std::optional<Index>(number) : std::nullopt;
+         });
   }
   void operator()(std::string_view key, double& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    const auto text = node->value<std::string>();
-    const double number = node->is_number() ? node->value_or(-1.0) : -1;
-    if (!text && !(number >= 0 && std::isfinite(number))) fail(key, "a number that is not below 0");
-    value = text ? expressions_.positive(*text) : number;
+    read(key, value, "a number that is not below 0", &MapExpressions::positive,
+         [](const toml::node& node) -> std::optional<double> {
+           const double number = node.is_number() ? node.value_or(-1.0) : -1;
+           return number >= 0 && std::isfinite(number) ? std::optional(number) : std::nullopt;
+         });
   }
   void operator()(std::string_view key, float& value) {
     auto number = static_cast<double>(value);
@@ -74,11 +71,8 @@ class MapReader {
     value = static_cast<float>(number);
   }
   void operator()(std::string_view key, bool& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    const auto text = node->value<std::string>();
-    if (!text && !node->is_boolean()) fail(key, "true or false");
-    value = text ? expressions_.holds(*text) : node->as_boolean()->get();
+    read(key, value, "true or false", &MapExpressions::holds,
+         [](const toml::node& node) { return node.is_boolean() ? node.value<bool>() : std::nullopt; });
   }
   void operator()(std::string_view key, std::string& value) {
     const toml::node* node = look(key);
@@ -99,31 +93,32 @@ class MapReader {
   void operator()(std::string_view key, std::vector<std::string>& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (!node->is_array()) fail(key, "a list of names of tensors");
+    if (!node->is_array()) fail(key, "a list of texts");
     for (const toml::node& entry : *node->as_array()) {
       const auto* name = entry.as_string();
-      if (name == nullptr) fail(key, "a list of names of tensors");
+      if (name == nullptr) fail(key, "a list of texts");
       value.push_back(name->get());
     }
   }
-  /// Layers by a rule in config.json's words; of several rules that apply all must find the same layers.
+  /// The layers in which an expression holds. Of several expressions those that config.json has the keys for must agree.
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    if (!node->is_table() && !node->is_array()) fail(key, "a table that says which layers, { where = \"layer < 3\" }");
-    toml::array one;
-    if (node->is_table()) one.push_back(*node->as_table());
-    const toml::array* rules = node->is_array() ? node->as_array() : &one;
-    bool any = false;
-    for (const toml::node& entry : *rules) {
-      const toml::table* rule = entry.as_table();
-      const auto found = by_rule(key, rule != nullptr ? *rule : toml::table(), count);
-      if (found && any && *found != value)
-        expressions_.config().fail(fmt::format("{} names layers {}, but another setting {}; expected the same",
-                                               rule->get("key")->value_or(std::string()), fmt::join(*found, ", "),
-                                               fmt::join(value, ", ")));
-      if (found) value = *found;
-      any = any || found;
+    std::vector<std::string> rules(1);
+    if (has(key) && table_.get(key)->is_string())
+      (*this)(key, rules.front());
+    else
+      (*this)(key, rules = {});
+    value.clear();
+    for (Index layer = 0; layer < std::min(count, most_layers) && !rules.empty(); ++layer) {
+      std::optional<bool> holds;
+      for (const std::string& rule : rules) {
+        const std::optional<bool> said = expressions_.holds_in_layer(rule, layer);
+        if (said && holds && *said != *holds)
+          expressions_.config().fail(fmt::format("\"{}\" and \"{}\" differ in layer {}; expected the same layers",
+                                                 rules.front(), rule, layer));
+        if (said) holds = said;
+      }
+      if (!holds) fail(key, fmt::format("an expression that says of layer {} whether it is one", layer));
+      if (*holds) value.push_back(layer);
     }
   }
   /// @param words  in the order of the values that they stand for, from the first on
@@ -152,6 +147,17 @@ class MapReader {
   const toml::node* look(std::string_view key) {
     seen_.insert(std::string(key));
     return table_.get(key);
+  }
+
+  /// Reads a value that may be an expression.
+  template <class Value, class Literal>
+  void read(std::string_view key, Value& value, const std::string& expected,
+            Value (MapExpressions::*evaluated)(const std::string&) const, const Literal& literal) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    const std::optional<Value> written = literal(*node);
+    if (!written && !node->is_string()) fail(key, expected);
+    value = written ? *written : (expressions_.*evaluated)(node->as_string()->get());
   }
 
   /// "NAME.{weight,bias}" stands for both.
@@ -185,45 +191,6 @@ class MapReader {
         known.emplace_back(word);
       }
     config.fail(fmt::format("'{}' is '{}', expected {}", *config_key, printable(said, 60), fmt::join(known, " or ")));
-  }
-
-  /// { key = "layer_types", pick = "sliding_attention", of = [...], else = "layer % 2 == 0" }: the layers
-  /// that a list in config.json gives the word `pick`, or else those for which the expression holds. { where =
-  /// "layer < 3" }: those for which the expression holds.
-  /// @returns nothing where config.json has no such list and there is no `else`
-  std::optional<std::vector<Index>> by_rule(std::string_view key, const toml::table& rule, Index count) {
-    const auto text = [&](const char* name) {
-      const toml::node* node = rule.get(name);
-      return node == nullptr ? std::nullopt : node->value<std::string>();
-    };
-    if (const auto where = text("where")) {
-      std::vector<Index> found;
-      for (Index layer = 0; layer < std::min(count, most_layers); ++layer)
-        if (expressions_.holds_in_layer(*where, layer)) found.push_back(layer);
-      return found;
-    }
-    const auto list = text("key"), pick = text("pick"), otherwise = text("else");
-    if (!list || !pick)
-      fail(key, "{ key = \"KEY\", pick = \"WORD\", else = \"EXPRESSION\" } or { where = \"EXPRESSION\" }");
-    const ModelConfig& config = expressions_.config();
-    if (count > most_layers) config.fail(fmt::format("it has {} layers; expected at most {}", count, most_layers));
-    const bool listed = config.has(*list);
-    if (!listed && !otherwise) return {};
-    const std::vector<std::string> words = listed ? config.by_layer(*list, count) : std::vector<std::string>{};
-    std::vector<Index> picked;
-    for (Index layer = 0; layer < count; ++layer) {
-      if (!listed) {
-        if (expressions_.holds_in_layer(*otherwise, layer)) picked.push_back(layer);
-        continue;
-      }
-      const std::string& word = words[static_cast<std::size_t>(layer)];
-      if (const toml::array* allowed = rule.get_as<toml::array>("of"))
-        if (std::ranges::none_of(*allowed, [&](const toml::node& one) { return one.value<std::string>() == word; }))
-          config.fail(fmt::format("'{}' has '{}', expected one of {} words that are known here", *list,
-                                  printable(word, 60), allowed->size()));
-      if (word == *pick) picked.push_back(layer);
-    }
-    return picked;
   }
 
   const toml::table& table_;

@@ -53,8 +53,6 @@ class TensorReader {
   void look_at(Reading reading) { reading_ = reading; }
   /// The layer that "{layer}" stands for in names from now on.
   void enter(Index layer) { layer_ = std::to_string(layer); }
-  /// Values are not checked from now on: another reader has found them finite.
-  void trust_values() { trusts_ = true; }
   void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
 
   [[nodiscard]] Reading reading() const { return reading_; }
@@ -86,9 +84,9 @@ class TensorReader {
     WordTable words(rows, cols, checkpoint().row_reader(name));
     constexpr Index at_once = 1024;
     bool finite = true;
-    for (Index row = 0; first && checks_values() && finite && row < rows; row += at_once)
+    for (Index row = 0; first && options_.check_values && finite && row < rows; row += at_once)
       finite = are_finite(words.copied(row, std::min(at_once, rows - row)));
-    if (!finite) add_problem(not_finite_text(checkpoint(), name));
+    if (!finite) add_problem(not_finite_text(name));
     return words;
   }
 
@@ -98,7 +96,7 @@ class TensorReader {
     return read<VectorView32>(name, [&]() -> VectorView32 {
       const std::vector<Index>& shape = checkpoint().info(name).shape;
       if (shape.size() == 2 && shape.front() == 1)
-        return {checkpoint().matrix(name, 1, size, &storage_->converted).data(), size};
+        return {checkpoint().matrix(name, {1, size}, &storage_->converted).data(), size};
       return checkpoint().vector(name, size, &storage_->converted);
     });
   }
@@ -172,8 +170,8 @@ class TensorReader {
     if (first && !checkpoint().has(name)) missing_.push_back(name);
     try {
       const View view = find();
-      if (checks_values() && first && view.data() != nullptr && !are_finite(view))
-        add_problem(not_finite_text(checkpoint(), name));
+      if (options_.check_values && first && view.data() != nullptr && !are_finite(view))
+        add_problem(not_finite_text(name));
       return view;
     } catch (const FormatError& problem) {
       if (!first) return {};
@@ -184,13 +182,10 @@ class TensorReader {
     }
   }
 
-  [[nodiscard]] bool checks_values() const { return options_.check_values && !trusts_; }
-
   std::shared_ptr<ModelStorage> storage_;
   WeightOptions options_;
   Reading reading_ = Reading::whole;
   std::string layer_;
-  bool trusts_ = false;
   std::vector<std::string> problems_, missing_;
   std::set<std::string> read_;
 };
@@ -536,9 +531,7 @@ class LayersOnDemand : public LayerStore {
       : checkpoint_(std::move(checkpoint)),
         map_(map),
         all_(static_cast<std::size_t>(map.layers)),
-        queries_and_keys_(all_.size()) {
-    is_one_ = map_.layers > 1 && tensors_of(0) == tensors_of(1);
-  }
+        queries_and_keys_(all_.size()) {}
 
   [[nodiscard]] std::shared_ptr<const Block> block(Index layer) const override {
     const std::lock_guard lock(reading_);
@@ -549,36 +542,25 @@ class LayersOnDemand : public LayerStore {
   [[nodiscard]] std::shared_ptr<const Block> queries_and_keys(Index layer) const override {
     const std::lock_guard lock(reading_);
     const Index read = read_as(layer);
-    if (auto whole = all_[static_cast<std::size_t>(read)].held.lock()) return whole;
-    if (queries_and_keys_[static_cast<std::size_t>(read)].held.expired()) last_.reset();
+    if (auto whole = all_[static_cast<std::size_t>(read)].lock()) return whole;
+    if (queries_and_keys_[static_cast<std::size_t>(read)].expired()) last_.reset();
     last_ = held(queries_and_keys_, read, LayerParts::queries_and_keys);
     return last_;
   }
 
  private:
-  /// A layer that is read again and again.
-  struct Layer {
-    std::weak_ptr<const Block> held;
-    bool checked = false;  ///< its values are finite: they need not be looked at again
-  };
-  using Layers = std::vector<Layer>;
+  using Layers = std::vector<std::weak_ptr<const Block>>;
 
-  [[nodiscard]] std::set<std::string> tensors_of(Index layer) const {
-    TensorReader reader(checkpoint_, {});
-    reader.look_at(Reading::shape);
-    reader.trust_values();
-    (void)layer_weights(reader, map_, layer);
-    return reader.read();
+  /// Of a checkpoint whose layers share one set of weights (ALBERT) the first.
+  [[nodiscard]] Index read_as(Index layer) const {
+    return map_.self.query.weight.find("{layer}") == std::string::npos ? 0 : layer;
   }
-
-  [[nodiscard]] Index read_as(Index layer) const { return is_one_ ? 0 : layer; }
 
   /// What somebody holds, or what is read now.
   std::shared_ptr<const Block> held(Layers& layers, Index layer, LayerParts parts) const {
-    Layer& there = layers[static_cast<std::size_t>(layer)];
-    if (auto block = there.held.lock()) return block;
+    std::weak_ptr<const Block>& there = layers[static_cast<std::size_t>(layer)];
+    if (auto block = there.lock()) return block;
     TensorReader reader(checkpoint_, {});
-    if (there.checked) reader.trust_values();
     auto layer_held = std::make_shared<HeldLayer>();
     layer_held->storage = reader.storage();
     layer_held->block = layer_weights(reader, map_, layer, parts);
@@ -586,13 +568,12 @@ class LayersOnDemand : public LayerStore {
     if (!reader.problems().empty())
       throw FormatError(problems_text(shown_path(checkpoint_->path()), reader.problems()));
     std::shared_ptr<const Block> block(layer_held, &layer_held->block);
-    there = {block, true};
+    there = block;
     return block;
   }
 
   std::shared_ptr<const Checkpoint> checkpoint_;
   StackMap map_;
-  bool is_one_ = false;  // all layers share one set of weights in the checkpoint (ALBERT)
   mutable std::mutex reading_;
   mutable Layers all_, queries_and_keys_;
   mutable std::shared_ptr<const Block> last_;  // queries and keys are asked for head by head
@@ -727,16 +708,10 @@ std::set<std::string> layer_beginnings(const ModelMap& map) {
 
 }  // namespace
 
-std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor) {
-  const Index count = checkpoint.non_finite(tensor);
-  if (count == 0)
-    return tensor.ends_with("_blocks")
-               ? fmt::format("tensor '{}' and its scales give values that are not finite; expected finite weights",
-                             tensor)
-               : fmt::format("tensor '{}' holds values beyond {:.2g}; expected what fits into float32", tensor,
-                             std::numeric_limits<float>::max());
-  return fmt::format("tensor '{}' holds {} NaN or infinite; expected finite weights", tensor,
-                     count == 1 ? "a value that is" : fmt::format("{} values that are", count));
+std::string not_finite_text(const std::string& tensor) {
+  return fmt::format(
+      "tensor '{}' holds values that are NaN, infinite or beyond float32 ({:.2g}); expected finite weights", tensor,
+      std::numeric_limits<float>::max());
 }
 
 std::string problems_text(const std::string& called, const std::vector<std::string>& problems) {

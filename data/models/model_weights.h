@@ -39,8 +39,8 @@ std::string too_many_sinusoids(Index length, Index d_model);
 MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoint> checkpoint,
                              const WeightOptions& options = {});
 
-/// Describes a tensor whose floats are not all finite: how many values, or that they do not fit into float32.
-std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor);
+/// Describes a tensor whose floats are not all finite.
+std::string not_finite_text(const std::string& tensor);
 
 /// Describes the problems of a checkpoint: the first one, and how many more there are.
 /// @param problems  at least one

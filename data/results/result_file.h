@@ -44,6 +44,11 @@ void write_result(const Result& result, const std::filesystem::path& path);
 /// @throws ShapeError and IoError as above
 void write_result(const Result& result, const ReplacedFile& file);
 
+/// Chunk sizes of an array: whole last axes as long as a chunk stays within 1 MB, and axes before the last
+/// two only within 64 kB, so that one head can be read without its neighbours. Empty for a small array, which
+/// is stored in one piece.
+std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes);
+
 /// Reads a result that write_result wrote: title, Fields in their order with axes and attributes, provenance.
 /// The file's bytes are compared with the digest at its end before anything is read of them; a file that another
 /// program changed has none.

@@ -1,12 +1,16 @@
 #include "named_arrays.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
+#include "../../core/model/model.h"
 #include "../../core/numbers/decimal_number.h"
 #include "../arrays/npy.h"
 #include "../arrays/safetensors.h"
@@ -14,8 +18,31 @@
 #include "../files/printable.h"
 #include "../files/zip_archive.h"
 #include "../hdf5/hdf5_file.h"
+#include "../models/model_map.h"
 
 namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "s.npz: there is no 'hiden' for hidden states; there are 'hidden', 'ids'", the nearest first.
+/// @param what  what was looked for
+std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what) {
+  constexpr std::size_t most_named = 6, longest = 100;
+  std::vector<std::string> names = arrays.names();
+  const std::size_t all = names.size();
+  std::ranges::stable_sort(
+      names, {}, [near = name.substr(0, longest)](const std::string& other) { return edit_distance(near, other); });
+  names.resize(std::min(all, most_named));
+  std::string list;
+  for (const std::string& other : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(other, 60));
+  return fmt::format("{}: there is no '{}' for {}; {}{}", shown_path(arrays.path()), printable(name), what,
+                     names.empty() ? "it holds no arrays" : "there are " + list,
+                     all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
+}
+
+}  // namespace
 
 void NamedArrays::add(const std::string& name, std::string type, std::vector<Index> shape) {
   names_.push_back(name);
@@ -33,9 +60,8 @@ std::string NamedArrays::called(const std::string& name) const {
 }
 
 std::vector<float> NamedArrays::block(const std::string& name, const ArrayBlock& block) const {
-  std::vector<float> values;
-  read(name, block, room_in(values));
-  return values;
+  require_inside(block, shape(name), called(name) + " ");
+  return read(name, block);
 }
 
 std::optional<double> NamedArrays::number(const std::string& name) const {
@@ -45,23 +71,7 @@ std::optional<double> NamedArrays::number(const std::string& name) const {
   return value;
 }
 
-std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what) {
-  constexpr std::size_t most_named = 6, longest = 100;
-  std::vector<std::string> names = arrays.names();
-  const std::size_t all = names.size();
-  std::ranges::stable_sort(
-      names, {}, [near = name.substr(0, longest)](const std::string& other) { return edit_distance(near, other); });
-  names.resize(std::min(all, most_named));
-  std::string list;
-  for (const std::string& other : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(other, 60));
-  return fmt::format("{}: there is no '{}' for {}; {}{}", shown_path(arrays.path()), printable(name), what,
-                     names.empty() ? "it holds no arrays" : "there are " + list,
-                     all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
-}
-
 namespace {
-
-namespace fs = std::filesystem;
 
 class Hdf5Arrays : public NamedArrays {
  public:
@@ -71,14 +81,14 @@ class Hdf5Arrays : public NamedArrays {
       if (node.path == "/") attributes_ = std::move(node.attributes);
     }
   }
-  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
-    file_.read("/" + name, block, room);
-  }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
     return file_.strings("/" + name);
   }
 
  private:
+  [[nodiscard]] std::vector<float> read(const std::string& name, const ArrayBlock& block) const override {
+    return file_.floats("/" + name, block);
+  }
   [[nodiscard]] std::optional<double> attribute(const std::string& name) const override {
     const auto found = attributes_.find(name);
     if (found == attributes_.end()) return {};
@@ -99,23 +109,16 @@ class PlacedArrays : public NamedArrays {
  public:
   using NamedArrays::NamedArrays;
 
-  /// @param bytes  empty: of the file, opened whenever it is read, for there can be more files than may be open
+  /// @param bytes  unset: of the file, opened whenever it is read, for there can be more files than may be open
   void place(const std::string& name, NpyInfo info, const fs::path& file, std::optional<FileBytes> bytes) {
     add(name, info.number ? name_of(*info.number) : info.dtype, info.shape);
     placed_[name] = {std::move(info), file, std::move(bytes)};
   }
   void set_metadata(std::map<std::string, std::string> metadata) { metadata_ = std::move(metadata); }
 
-  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
-    const PlacedNumbers numbers = placed_numbers(placed(name).info, called(name));
-    try {
-      read_block(opened(name), numbers, block, room);
-    } catch (const ShapeError& problem) {
-      throw ShapeError(fmt::format("{} {}", called(name), problem.finding()), problem.remedies());
-    }
-  }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
-    return npy_texts(opened(name), placed(name).info, called(name));
+    (void)shape(name);  // refuses a name that is not there
+    return npy_texts(placed_.at(name).opened(), placed_.at(name).info, called(name));
   }
 
  private:
@@ -123,19 +126,16 @@ class PlacedArrays : public NamedArrays {
     NpyInfo info;
     fs::path file;
     std::optional<FileBytes> bytes;
+    [[nodiscard]] FileBytes opened() const { return bytes ? *bytes : FileBytes(file); }
   };
-  [[nodiscard]] const Placed& placed(const std::string& name) const {
-    (void)shape(name);  // refuses a name that is not there
-    return placed_.at(name);
-  }
-  [[nodiscard]] FileBytes opened(const std::string& name) const {
-    const Placed& array = placed(name);
-    return array.bytes ? *array.bytes : FileBytes(array.file);
+  [[nodiscard]] std::vector<float> read(const std::string& name, const ArrayBlock& block) const override {
+    const Placed& array = placed_.at(name);
+    return read_block(array.opened(), placed_numbers(array.info, called(name)), block);
   }
   [[nodiscard]] std::optional<double> attribute(const std::string& name) const override {
     const auto found = metadata_.find(name);
-    return found == metadata_.end() ? std::nullopt
-                                    : std::optional(decimal_number(found->second).value_or(std::nan("")));
+    if (found == metadata_.end()) return {};
+    return decimal_number(found->second).value_or(std::nan(""));
   }
 
   std::map<std::string, Placed> placed_;
@@ -167,7 +167,6 @@ std::unique_ptr<NamedArrays> npz_arrays(const fs::path& path) {
   const FileBytes file(path);
   for (const ZipMember& member : zip_members(file)) {
     if (!member.name.ends_with(".npy")) continue;
-    require_check_sum(file, member);
     const std::string name = member.name.substr(0, member.name.size() - 4);
     const FileBytes bytes = file.part(member.first, member.bytes);
     arrays->place(name, npy_info(bytes, arrays->called(name)), path, bytes);
@@ -200,6 +199,276 @@ std::unique_ptr<NamedArrays> open_arrays(const fs::path& path) {
   if (content == FileContent::npz) return npz_arrays(path);
   if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
   throw foreign_file(path, expected_states);
+}
+
+namespace {
+
+constexpr std::string_view layer_mark = "{layer}", document_mark = "{document}";
+
+constexpr auto axis_words = std::to_array<std::string_view>(
+    {"layer", "document", "head", "token", "width", "query", "key"});  // in the order of ArrayAxis
+
+bool has_axis(const std::vector<ArrayAxis>& axes, ArrayAxis axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+bool is_empty(const std::vector<Index>& shape) {
+  return std::ranges::any_of(shape, [](Index size) { return size < 1; });
+}
+
+}  // namespace
+
+std::optional<std::vector<ArrayAxis>> array_axes(std::string_view text) {
+  std::vector<ArrayAxis> axes;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    std::string word(text.substr(0, comma));
+    std::erase(word, ' ');
+    const auto* found = std::ranges::find(axis_words, word);
+    const auto axis = static_cast<ArrayAxis>(found - axis_words.begin());
+    if (found == axis_words.end() || has_axis(axes, axis)) return {};
+    axes.push_back(axis);
+    more = comma != text.npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  const auto count = [&](ArrayAxis one, ArrayAxis other) { return has_axis(axes, one) + has_axis(axes, other); };
+  const int states = count(ArrayAxis::token, ArrayAxis::width), attention = count(ArrayAxis::query, ArrayAxis::key);
+  if (states + attention != 2 || states == 1) return {};
+  return axes;
+}
+
+std::string axes_text(const std::vector<ArrayAxis>& axes) {
+  std::string text;
+  for (const ArrayAxis axis : axes)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", axis_words[static_cast<std::size_t>(axis)]);
+  return text;
+}
+
+std::string of_document(const std::string& pattern, const std::string& document) {
+  return with_mark(pattern, document_mark, document);
+}
+
+ArrayExtent LayerArray::extent(const NamedArrays& arrays, const std::string& document) const {
+  const std::string array = of_document(name, document);
+  const std::vector<Index>& shape = arrays.shape(array);
+  if (shape.size() != axes.size() || is_empty(shape))
+    throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(array),
+                                  shape_text(shape), axes_text(axes)));
+  ArrayExtent extent;
+  Index keys = 0;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (axes[a] == ArrayAxis::document) extent.documents = shape[a];
+    if (axes[a] == ArrayAxis::token || axes[a] == ArrayAxis::query) extent.length = shape[a];
+    if (axes[a] == ArrayAxis::width || axes[a] == ArrayAxis::head) extent.width *= shape[a];
+    if (axes[a] == ArrayAxis::head) extent.heads = shape[a];
+    if (axes[a] == ArrayAxis::key) keys = shape[a];
+  }
+  if (has_axis(axes, ArrayAxis::key) && keys != extent.length)
+    throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected as many of both",
+                                  arrays.called(array), shape_text(shape), extent.length, keys));
+  return extent;
+}
+
+std::vector<const LayerArray*> FoundLayer::parts() const {
+  std::vector<const LayerArray*> parts;
+  for (const std::optional<LayerArray>* part : {&states, &queries, &keys, &attention})
+    if (*part) parts.push_back(&**part);
+  return parts;
+}
+
+namespace {
+
+/// Sorts by number where all are numbers, else by bytes.
+void sort_documents(std::vector<std::string>& documents) {
+  const bool numbers = std::ranges::all_of(documents, [](const std::string& text) {
+    return text.size() < 18 && text.find_first_not_of("0123456789") == text.npos;
+  });
+  std::ranges::sort(documents, {},
+                    [&](const std::string& text) { return std::pair(numbers ? std::stoll(text) : 0, text); });
+}
+
+/// The names of a kind of array, the likeliest first.
+std::vector<std::string> usual_names(const std::string& word) {
+  return {word + "/layer_{layer}", word + "_layer_{layer}", word};
+}
+
+/// The values of {layer} and {document} with which a pattern fits a name.
+struct NameMatch {
+  Index number = -1;     ///< {layer}; -1: not in the pattern
+  std::string digits;    ///< the number as it is written: "07"
+  std::string document;  ///< {document}; empty: not in the pattern
+};
+
+/// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
+bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match) {
+  const std::size_t brace = pattern.find('{');
+  if (name.substr(0, brace) != pattern.substr(0, brace)) return false;
+  if (brace == pattern.npos) return name.size() == pattern.size();
+  name.remove_prefix(brace);
+  pattern.remove_prefix(brace);
+  if (pattern.starts_with(layer_mark)) {
+    const auto [stop, problem] = std::from_chars(name.data(), name.data() + name.size(), match.number);
+    match.digits.assign(name.data(), stop);
+    return problem == std::errc() && match.number >= 0 &&
+           fits_pattern(pattern.substr(layer_mark.size()), name.substr(match.digits.size()), match);
+  }
+  if (!pattern.starts_with(document_mark))  // a brace of the name's own
+    return name.starts_with('{') && fits_pattern(pattern.substr(1), name.substr(1), match);
+  for (std::size_t length = 1; length <= name.size() && name[length - 1] != '/'; ++length) {
+    match.document = name.substr(0, length);
+    if (fits_pattern(pattern.substr(document_mark.size()), name.substr(length), match)) return true;
+  }
+  return false;
+}
+
+class Search {
+  using Part = std::optional<LayerArray> FoundLayer::*;
+
+ public:
+  Search(const NamedArrays& arrays, const ArraySearch& search) : arrays_(arrays), search_(search) {}
+
+  [[nodiscard]] FoundArrays found() {
+    const bool named = search_.axes.empty() && std::ranges::count(usual_names("attentions"), search_.dataset) > 0;
+    const bool attention = named || has_axis(search_.axes, ArrayAxis::query);
+    if (search_.dataset.empty())
+      add_usual();
+    else if (!add(search_.dataset, attention ? &FoundLayer::attention : &FoundLayer::states))
+      throw FormatError(no_such_array(arrays_, search_.dataset, attention ? "finished attention" : "hidden states"));
+    if (layers_.empty())
+      throw FormatError(
+          no_such_array(arrays_, "hidden_states/layer_L",
+                        "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'"),
+          give("dataset", "NAME", "to name the array"));
+    if (search_.layer && layers_said_)
+      throw ShapeError(
+          fmt::format("{}: names or an axis already say which layer states enter", arrays_.path().string()),
+          omit("layer"));
+    FoundArrays contents{{},
+                         {documents_.begin(), documents_.end()},
+                         first_usual({"ids", "input_ids"}),
+                         first_usual({"special", "special_tokens_mask"}),
+                         first_usual({"tokens"}),
+                         first_usual({"document_name"}),
+                         first_usual({"attention_mask"})};
+    sort_documents(contents.documents);
+    for (auto& [layer, parts] : layers_) {
+      parts.layer = layer;
+      if (parts.queries.has_value() != parts.keys.has_value())
+        throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected both or neither",
+                                      arrays_.path().string(), layer, parts.queries ? "queries" : "keys"));
+      contents.layers.push_back(std::move(parts));
+    }
+    return contents;
+  }
+
+ private:
+  [[nodiscard]] std::string first_usual(const std::vector<std::string>& patterns) const {
+    for (const std::string& pattern : patterns)
+      for (const std::string& name : arrays_.names())
+        if (NameMatch ignored; fits_pattern(pattern, name, ignored)) return pattern;
+    return "";
+  }
+
+  void add_usual() {
+    add(first_usual(usual_names("hidden_states")), &FoundLayer::states);
+    add(first_usual(usual_names("queries")), &FoundLayer::queries);
+    add(first_usual(usual_names("keys")), &FoundLayer::keys);
+    if (layers_.empty()) add(first_usual(usual_names("attentions")), &FoundLayer::attention);
+    if (!layers_.empty() || arrays_.names().size() != 1) return;
+    const std::string& only = arrays_.names().front();
+    add(only, arrays_.shape(only).size() == 5 ? &FoundLayer::attention : &FoundLayer::states);
+  }
+
+  /// Adds the arrays whose names fit.
+  /// @returns whether there are any
+  bool add(const std::string& pattern, Part part) {
+    const bool layer_named = pattern.find(layer_mark) != pattern.npos;
+    bool any = false;
+    for (const std::string& name : arrays_.names()) {
+      NameMatch match;
+      if (pattern.empty() || !fits_pattern(pattern, name, match)) continue;
+      any = true;
+      const std::string numbered = with_mark(pattern, layer_mark, match.digits);
+      if (!match.document.empty()) documents_.insert(match.document);
+      if (!match.document.empty() && is_found(numbered, part)) continue;
+      LayerArray found{numbered, axes_of(pattern, name, part), -1};
+      if (!has_axis(found.axes, ArrayAxis::layer)) {
+        layers_said_ = layers_said_ || layer_named;
+        keep(layer_named ? match.number : search_.layer.value_or(0), name, std::move(found), part);
+        continue;
+      }
+      layers_said_ = true;
+      const auto axis = static_cast<std::size_t>(std::ranges::find(found.axes, ArrayAxis::layer) - found.axes.begin());
+      for (found.entry = 0; found.entry < arrays_.shape(name)[axis]; ++found.entry)
+        keep(found.entry, name, found, part);
+    }
+    return any;
+  }
+
+  [[nodiscard]] bool is_found(const std::string& pattern, Part part) const {
+    return std::ranges::any_of(layers_, [&](const auto& layer) {
+      const std::optional<LayerArray>& there = layer.second.*part;
+      return there && there->name == pattern;
+    });
+  }
+
+  void keep(Index at, const std::string& name, LayerArray found, Part part) {
+    if (at < 0 || at >= most_layers)
+      throw FormatError(
+          fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
+    std::optional<LayerArray>& place = layers_[at].*part;
+    if (place)
+      throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",
+                                    arrays_.called(name), at, printable(place->name)));
+    place = std::move(found);
+  }
+
+  /// The axes of an array: as given, or the usual ones of its number of axes.
+  [[nodiscard]] std::vector<ArrayAxis> axes_of(const std::string& pattern, const std::string& name, Part part) const {
+    const std::vector<Index>& shape = arrays_.shape(name);
+    const bool layer_named = pattern.find(layer_mark) != pattern.npos, layer_known = layer_named || search_.layer;
+    const bool one_document = pattern.find(document_mark) != pattern.npos;  // each has arrays of its own
+    const bool attention = part == &FoundLayer::attention, states = part == &FoundLayer::states;
+    const std::size_t count = shape.size();
+    std::vector<ArrayAxis> axes = search_.axes;
+    if (axes.empty()) {
+      const char* usual = "";
+      if (attention && count == 2) usual = "query,key";
+      if (attention && count == 3) usual = "head,query,key";
+      if (attention && count == 4 && layer_known) usual = "document,head,query,key";
+      if (attention && count == 4 && !layer_known && one_document) usual = "layer,head,query,key";
+      if (attention && count == 5 && !layer_known) usual = "layer,document,head,query,key";
+      if (!attention && count == 2) usual = "token,width";
+      if (!attention && count == 3) usual = one_document && !layer_named ? "layer,token,width" : "document,token,width";
+      if (!attention && count == 4 && !states) usual = "document,head,token,width";
+      if (states && count == 4 && !layer_named) usual = "layer,document,token,width";
+      axes = array_axes(usual).value_or(std::vector<ArrayAxis>());
+    }
+    if (axes.size() == count && !is_empty(shape)) return axes;
+    if (!search_.axes.empty())
+      throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
+                                    shape_text(shape), axes_text(search_.axes)));
+    const bool square = count > 3 && shape.back() == shape[count - 2];
+    throw FormatError(
+        fmt::format("{} has shape {}, expected {}, none of them 0", arrays_.called(name), shape_text(shape),
+                    attention
+                        ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
+                        : "(documents, T, width) or (T, width)"),
+        give("axes", square && !attention ? "layer,document,head,query,key" : "",
+             square && !attention ? "if it is finished attention" : "to say which axes it has"));
+  }
+
+  const NamedArrays& arrays_;
+  const ArraySearch& search_;
+  std::map<Index, FoundLayer> layers_;
+  std::set<std::string> documents_;
+  bool layers_said_ = false;
+};
+
+}  // namespace
+
+FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search) {
+  return Search(arrays, search).found();
 }
 
 }  // namespace headwave

@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../../core/attention/block.h"
 #include "../arrays/array_block.h"
 
 namespace headwave {
@@ -32,9 +34,12 @@ class NamedArrays {
   /// The type of an array's numbers in words: "float16".
   /// @throws FormatError if there is no such array
   [[nodiscard]] const std::string& type(const std::string& name) const { return array(name).type; }
-  /// Reads a block of an array of numbers, row-major, and no more than that.
+  /// A block of an array of numbers, row-major. No more than that is read.
   /// @throws FormatError, IoError if it cannot be read; ShapeError if it has no such entries
-  virtual void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const = 0;
+  [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const;
+  [[nodiscard]] std::vector<float> floats(const std::string& name) const {
+    return block(name, whole_block(shape(name)));
+  }
   /// The texts of an array.
   /// @throws FormatError if the array holds something else
   [[nodiscard]] virtual std::vector<std::string> texts(const std::string& name) const = 0;
@@ -46,15 +51,10 @@ class NamedArrays {
   /// An array's name for messages: "s.h5: 'queries/layer_0'".
   [[nodiscard]] std::string called(const std::string& name) const;
 
-  /// A block of an array of numbers, row-major.
-  /// @throws Error as read()
-  [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const;
-  [[nodiscard]] std::vector<float> floats(const std::string& name) const {
-    return block(name, whole_block(shape(name)));
-  }
-
  protected:
   void add(const std::string& name, std::string type, std::vector<Index> shape);
+  /// @param block  inside the array
+  [[nodiscard]] virtual std::vector<float> read(const std::string& name, const ArrayBlock& block) const = 0;
   /// A number that is an attribute of the file; NaN where an attribute of that name is none.
   [[nodiscard]] virtual std::optional<double> attribute(const std::string& /*name*/) const { return {}; }
 
@@ -76,8 +76,82 @@ class NamedArrays {
 /// @throws IoError, FormatError if it is none of these, or damaged
 std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path);
 
-/// "s.npz: there is no 'hiden'; there are 'hidden', 'ids'", the nearest first.
-/// @param what  what was looked for: "hidden states"
-std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what);
+/// What an axis of an array counts. Finished attention has queries and keys where other arrays have tokens
+/// and their width.
+enum class ArrayAxis { layer, document, head, token, width, query, key };
+
+/// Reads axes in their order: "layer,document,token,width", "layer,document,head,query,key".
+/// @returns nothing where a word is no axis or comes twice, or there are neither token and width nor query
+///         and key
+std::optional<std::vector<ArrayAxis>> array_axes(std::string_view text);
+/// What array_axes() expects, for messages.
+constexpr const char* expected_axes =
+    "some of layer, document, head, token, width in their order, token and width among them; of finished attention "
+    "query and key in their place";
+/// "layer, document, token, width"
+std::string axes_text(const std::vector<ArrayAxis>& axes);
+
+/// The sizes of an array: (documents, T, width), the width of all heads together; of finished attention the
+/// width is the number of heads.
+struct ArrayExtent {
+  Index documents = 1, length = 0, width = 1;
+  Index heads = 0;  ///< along an axis of heads; 0: there is no such axis
+};
+
+// Patterns of names: in "{document}/layer_{layer}/hidden" {layer} is a whole number and {document} any text
+// without '/'.
+
+/// The array of one kind (states, queries, keys or attention) of one layer.
+struct LayerArray {
+  std::string name;             ///< may have {document} in it
+  std::vector<ArrayAxis> axes;  ///< as many as the array has
+  Index entry = -1;             ///< of the layer along an axis of layers; -1: there is no such axis
+
+  /// Its sizes.
+  /// @param document  the value of {document}
+  /// @throws FormatError if there is no such array, it has another shape, or attention has not as many keys as
+  ///         queries
+  [[nodiscard]] ArrayExtent extent(const NamedArrays& arrays, const std::string& document) const;
+};
+
+/// A pattern with a document's name in the place of {document}.
+std::string of_document(const std::string& pattern, const std::string& document);
+
+/// The arrays of one layer: states, or queries and keys, or all of these; or finished attention.
+struct FoundLayer {
+  Index layer = 0;
+  std::optional<LayerArray> states, queries, keys, attention;
+
+  /// The arrays that are there.
+  [[nodiscard]] std::vector<const LayerArray*> parts() const;
+};
+
+/// The arrays of a file by their meaning.
+struct FoundArrays {
+  std::vector<FoundLayer> layers;                   ///< ascending
+  std::vector<std::string> documents;               ///< values of {document}, in order; empty: names have none
+  std::string ids, special, tokens, document_name;  ///< names of arrays; empty: missing
+  std::string attention_mask;                       ///< the same; its entries must be 1
+};
+
+/// What is known before the search for arrays.
+struct ArraySearch {
+  std::string dataset = {};          ///< pattern of the name of states or finished attention; empty: the usual names
+  std::vector<ArrayAxis> axes = {};  ///< of the dataset; empty: the default axes for their number
+  std::optional<Index> layer = {};   ///< layer that states enter if names do not say it; unset: 0
+};
+
+/// Finds states, queries and keys, or finished attention among the arrays of a file. Without a dataset
+/// states are the first of
+///
+///     hidden_states/layer_L  hidden_states_layer_L  hidden_states; or the only array
+///
+/// and queries and keys have these names with their own word. If none of them is there, finished attention has them with
+/// `attentions`, or is the only array of five axes. Axes are (token, width), (document, token, width) or, where the name
+/// does not say the layer, (layer, document, token, width) of states; (document, head, token, width) of queries and keys
+/// with four axes; the last ones of (layer, document, head, query, key) of attention.
+/// @throws FormatError naming the array, its shape and what was expected, or the nearest names; ShapeError if
+///         a layer was given though names say it
+FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search);
 
 }  // namespace headwave

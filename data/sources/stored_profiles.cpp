@@ -26,13 +26,6 @@ constexpr Index account_parts = 8;  ///< of each half of the documents
 /// Sizes that arrays share, by the letters below.
 using ProfileSizes = std::map<char, Index>;
 
-/// What the numbers of an array may be.
-enum class ProfileNumbers {
-  positive,  ///< counts, and sums of weights: 0 or more
-  finite,    ///< offsets, places, and sums of what may be negative
-  open,      ///< the same, or NaN where there is no pair or no null
-};
-
 /// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
 /// places, D documents; T bins of offsets, A pairs that are not apart and such as are; S scores of a head, R offsets
 /// at which its largest weights lie. Of the account: Y parts of the documents, Z halves, E documents that are kept, J
@@ -42,34 +35,34 @@ enum class ProfileNumbers {
 /// attention that the chosen queries give to each key of text, attended_mass what each of them gives to all.
 struct ProfileArrayKind {
   const char *name, *axes;
-  ProfileNumbers numbers = ProfileNumbers::positive;
+  bool open = false;  ///< numbers are NaN where there is no pair or no null
 };
 
 constexpr ProfileArrayKind trace_arrays[] = {{"trace", "KLHO"},
                                              {"trace_mean", "KLHO"},
                                              {"trace_count", "KLO"},
                                              {"trace_documents", "KLO"},
-                                             {"null_weight", "KLHN", ProfileNumbers::open},
-                                             {"null_variance", "KLHN", ProfileNumbers::open},
-                                             {"null_deviation", "KLHN", ProfileNumbers::open},
-                                             {"null_third", "KLHN", ProfileNumbers::open},
-                                             {"null_root", "KLHN", ProfileNumbers::open},
+                                             {"null_weight", "KLHN", true},
+                                             {"null_variance", "KLHN", true},
+                                             {"null_deviation", "KLHN", true},
+                                             {"null_third", "KLHN", true},
+                                             {"null_root", "KLHN", true},
                                              {"null_documents", "KLN"},
-                                             {"place_sum", "LHP", ProfileNumbers::finite},
+                                             {"place_sum", "LHP"},
                                              {"place_documents", "LP"},
                                              {"place_squares", "LH"},
-                                             {"by_document", "DLHN", ProfileNumbers::open},
+                                             {"by_document", "DLHN", true},
                                              {"block_documents", "B"},
-                                             {"first_offset", "T", ProfileNumbers::finite},
-                                             {"last_offset", "T", ProfileNumbers::finite},
+                                             {"first_offset", "T"},
+                                             {"last_offset", "T"},
                                              {"weight", "BLAHT"},
                                              {"pairs", "BLAT"},
                                              {"kept", "BLH"},
-                                             {"head_score", "SLH", ProfileNumbers::finite},
+                                             {"head_score", "SLH"},
                                              {"head_score_documents", "SLH"},
                                              {"argmax_share", "LHR"},
                                              {"argmax_documents", "LH"},
-                                             {"sink_position", "LH", ProfileNumbers::finite},
+                                             {"sink_position", "LH"},
                                              {"window", "L"},
                                              {"length", "D"},
                                              {"document_digest", "D"}};
@@ -77,17 +70,17 @@ constexpr ProfileArrayKind trace_arrays[] = {{"trace", "KLHO"},
 constexpr ProfileArrayKind account_arrays[] = {{"account_documents", "Y"},
                                                {"account_weight", "YLHN"},
                                                {"kept_number", "E"},
-                                               {"kept_token", "EJ", ProfileNumbers::finite},
+                                               {"kept_token", "EJ"},
                                                {"kept_stays", "EJ"},
                                                {"kept_first_special", "E"},
-                                               {"scale", "L", ProfileNumbers::finite},
+                                               {"scale", "L"},
                                                {"soft_cap", "L"},
                                                {"account_window", "L"},
-                                               {"turn_frequency", "LF", ProfileNumbers::open},
-                                               {"turn_gain", "L", ProfileNumbers::finite},
+                                               {"turn_frequency", "LF", true},
+                                               {"turn_gain", "L"},
                                                {"turn_neighbours", "L"},
-                                               {"score_bias", "LHU", ProfileNumbers::finite},
-                                               {"sink_score", "LH", ProfileNumbers::open},
+                                               {"score_bias", "LHU"},
+                                               {"sink_score", "LH", true},
                                                {"attended_number", "C"},
                                                {"attended_token", "CJ"},
                                                {"attended_text", "CJ"},
@@ -159,22 +152,21 @@ Array taken(std::map<std::string, Array>& arrays, const ProfileArrayKind& kind, 
   return array;
 }
 
-[[noreturn]] void refuse_number(const StoredProfiles& profiles, const char* array, double value, const char* expected) {
-  throw FormatError(fmt::format(
-      "{}: '{}/{}' holds {}; expected finite numbers{}. Look for NaN or huge values in the watched model's weights",
-      profiles.path.string(), profiles.name, array, value, expected));
+/// Refuses NaN where it is not defined, and numbers beyond any sum or digest: what is computed of sums stays finite.
+template <class Number>
+void require_finite(std::span<const Number> values, const ProfileArrayKind& kind, const StoredProfiles& profiles) {
+  constexpr double most = 1e16;
+  for (const Number value : values)
+    if (!(std::abs(value) <= most) && !(kind.open && std::isnan(value)))
+      throw FormatError(fmt::format(
+          "{}: '{}/{}' holds {}; expected finite numbers. Look for NaN or huge values in the watched model's weights",
+          profiles.path.string(), profiles.name, kind.name, value));
 }
 
 void take_array(NamedProfiles::Stack& stack, const ProfileArrayKind& kind, ProfileSizes& sizes,
                 StoredProfiles& profiles) {
   ProfileArray array = taken(stack.arrays, kind, sizes, profiles);
-  constexpr double most = 1e16, rounding = 1e-6;  // more than any sum or digest; what is computed of them stays finite
-  for (const double value : array.values) {
-    if (std::isnan(value) ? kind.numbers == ProfileNumbers::open
-                          : std::abs(value) <= most && (value >= -rounding || kind.numbers != ProfileNumbers::positive))
-      continue;
-    refuse_number(profiles, kind.name, value, kind.numbers == ProfileNumbers::positive ? " from 0 on" : "");
-  }
+  require_finite(std::span<const double>(array.values), kind, profiles);
   profiles.arrays[kind.name] = std::move(array);
 }
 
@@ -196,12 +188,10 @@ void take_account(NamedProfiles::Stack& stack, ProfileSizes& sizes, StoredProfil
   if (std::ssize(profiles.words) != sizes['W'])
     refuse_profiles(profiles.path, fmt::format("has the texts of {} words, and {} are attended to; expected as many",
                                                profiles.words.size(), sizes['W']));
-  constexpr float most = 1e15F;
   for (const ProfileArrayKind& kind : account_vectors) {
     if (!stack.vectors.contains(kind.name) && may_lack(stack, kind.name)) continue;
     ProfileVectors vectors = taken(stack.vectors, kind, sizes, profiles);
-    for (const float value : vectors.values)
-      if (!(std::abs(value) <= most)) refuse_number(profiles, kind.name, value, "");
+    require_finite(vectors.values, kind, profiles);
     profiles.vectors[kind.name] = std::move(vectors);
   }
 }
@@ -213,42 +203,36 @@ std::optional<AttentionKind> kind_of_stack(const std::string& name) {
   return std::nullopt;
 }
 
-/// The stacks that are read, and those that are left out.
-struct Stacks {
-  std::vector<std::string> read, left_out;
-};
-
 std::string joined(const std::vector<std::string>& names) {
   return printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
-/// Whether a stack holds more than profiles: what a run reads.
-bool has_null(const NamedProfiles::Stack& stack) {
-  return stack.arrays.contains("trace");
-}
-
-Stacks stacks_of(const NamedProfiles& named) {
-  Stacks stacks;
-  std::vector<std::string> bare;  // profiles without a null
-  for (const NamedProfiles::Stack& stack : named.stacks)
-    if (!kind_of_stack(stack.name))
-      stacks.left_out.push_back(stack.name);
-    else
-      (has_null(stack) ? stacks.read : bare).push_back(stack.name);
-  if (stacks.read.empty() && bare.empty())
+/// The stacks that are read, one of each kind of attention.
+/// @param left_out  takes the names of the others: cross-attention, and profiles without a null
+std::vector<NamedProfiles::Stack*> stacks_to_read(NamedProfiles& named, std::vector<std::string>& left_out) {
+  std::map<AttentionKind, NamedProfiles::Stack*> read;
+  NamedProfiles::Stack* bare = nullptr;  // of self-attention, without a null
+  for (NamedProfiles::Stack& stack : named.stacks) {
+    const std::optional<AttentionKind> kind = kind_of_stack(stack.name);
+    if (!kind || !stack.arrays.contains("trace")) {
+      left_out.push_back(stack.name);
+      if (kind && bare == nullptr) bare = &stack;
+    } else if (NamedProfiles::Stack*& there = read[*kind]; there == nullptr) {
+      there = &stack;
+    } else {
+      refuse_profiles(named.called,
+                      fmt::format("holds several stacks of layers of one kind ({}); expected one of each kind; take "
+                                  "one out: headwave.open(\"{}\").save(\"{}.h5\", only=[\"{}\"])",
+                                  joined({there->name, stack.name}), printable(named.called.string()),
+                                  printable(stack.name), printable(stack.name)));
+    }
+  }
+  if (read.empty() && bare == nullptr)
     refuse_profiles(named.called, fmt::format("holds no stack of self-attention{}; expected 'causal' or 'self'",
-                                              stacks.left_out.empty() ? "" : " (" + joined(stacks.left_out) + ")"));
-  if (stacks.read.empty()) return {{bare.front()}, {}};  // taken() says what it lacks
-  for (const std::string& name : stacks.read)
-    for (const std::string& other : stacks.read)
-      if (name < other && kind_of_stack(name) == kind_of_stack(other))
-        refuse_profiles(
-            named.called,
-            fmt::format("holds several stacks of layers of one kind ({}); expected one of each kind; take "
-                        "one out: headwave.open(\"{}\").save(\"{}.h5\", only=[\"{}\"])",
-                        joined(stacks.read), printable(named.called.string()), printable(name), printable(name)));
-  std::ranges::sort(stacks.read, {}, [](const std::string& name) { return kind_of_stack(name).value(); });
-  stacks.left_out.insert(stacks.left_out.end(), bare.begin(), bare.end());
+                                              left_out.empty() ? "" : " (" + joined(left_out) + ")"));
+  if (read.empty()) return {bare};  // taken() says what it lacks
+  std::vector<NamedProfiles::Stack*> stacks;
+  for (const auto& [kind, stack] : read) stacks.push_back(stack);
   return stacks;
 }
 
@@ -337,32 +321,30 @@ std::vector<StoredProfiles> stored_profiles(NamedProfiles named) {
       version != profiles_version)
     refuse_profiles(named.called, fmt::format("is of format {}, and this headwave reads {}; watch the model again",
                                               version, profiles_version));
-  const Stacks stacks = stacks_of(named);
+  std::vector<std::string> left_out;
   std::vector<StoredProfiles> read;
-  for (const std::string& name : stacks.read) {
-    read.push_back(stored_stack(named, *std::ranges::find(named.stacks, name, &NamedProfiles::Stack::name)));
-    read.back().left_out = stacks.left_out;
-  }
+  for (NamedProfiles::Stack* stack : stacks_to_read(named, left_out)) read.push_back(stored_stack(named, *stack));
+  for (StoredProfiles& profiles : read) profiles.left_out = left_out;
   return read;
 }
 
 std::vector<StoredProfiles> stored_profiles(const std::filesystem::path& path, const std::string& called) {
   const Hdf5File file(path);
   NamedProfiles named{called.empty() ? path : std::filesystem::path(called), file.attributes("/"), {}};
-  for (const std::string& name : file.names("/")) {
-    NamedProfiles::Stack& stack = named.stacks.emplace_back();
-    stack.name = name;
-    if (!kind_of_stack(name) || !file.has(name + "/trace")) continue;
-    stack.about = file.attributes(name);
-    stack.modules = file.strings(name + "/layer");
-    if (file.has(name + "/word")) stack.words = file.strings(name + "/word");
-    for (const std::string& array : file.names(name)) {
-      const std::string dataset = fmt::format("{}/{}", name, array);
-      if (is_profile_array(array)) stack.arrays[array] = {file.node(dataset).shape, file.doubles(dataset)};
-      if (!is_profile_vectors(array)) continue;
-      const auto values = std::make_shared<const std::vector<float>>(file.floats(dataset));
-      stack.vectors[array] = {file.node(dataset).shape, *values, values};
-    }
+  for (const Hdf5Node& node : file.tree()) {
+    const std::string path_in_file = node.path.substr(1);
+    const std::size_t slash = path_in_file.find('/');
+    const std::string name = path_in_file.substr(0, slash);
+    if (!name.empty() && slash == name.npos) named.stacks.push_back({name, node.attributes, {}, {}, {}, {}});
+    if (slash == name.npos || node.kind != "dataset" || !kind_of_stack(name)) continue;
+    NamedProfiles::Stack& stack = named.stacks.back();
+    const std::string array = path_in_file.substr(slash + 1);
+    if (array == "layer") stack.modules = file.strings(node.path);
+    if (array == "word") stack.words = file.strings(node.path);
+    if (is_profile_array(array)) stack.arrays[array] = {node.shape, file.doubles(node.path)};
+    if (!is_profile_vectors(array)) continue;
+    const auto values = std::make_shared<const std::vector<float>>(file.floats(node.path));
+    stack.vectors[array] = {node.shape, *values, values};
   }
   return stored_profiles(std::move(named));
 }

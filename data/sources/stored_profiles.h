@@ -71,6 +71,14 @@ struct StoredProfiles {
   std::vector<std::string> left_out;              ///< stacks of the file that were left out
   std::map<std::string, ProfileArray> arrays;     ///< the arrays that the program reads, by name
   std::map<std::string, ProfileVectors> vectors;  ///< of the account
+
+  /// The numbers of an array.
+  [[nodiscard]] const std::vector<double>& values(const std::string& array) const { return arrays.at(array).values; }
+  /// Part `number` of an array that is cut along its first axes into so many.
+  [[nodiscard]] std::span<const double> part(const std::string& array, std::size_t number, std::size_t parts) const {
+    const std::size_t size = values(array).size() / parts;
+    return std::span(values(array)).subspan(number * size, size);
+  }
 };
 
 /// Checks profiles: their stacks of layers, one of each kind of attention. The names and axes

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -38,26 +37,77 @@ std::string layers_text(const std::vector<Index>& layers) {
 
 namespace {
 
-/// A file or folder whose arrays are found.
-struct StateFiles {
-  StateFiles(const ArraysPlace& at, const ArraySearch& search)
-      : arrays(at.arrays ? at.arrays : open_arrays(at.path)), contents(find_arrays(*arrays, search)), facts(*arrays) {}
+/// Numbers that may stand beside the arrays, and what they must be.
+struct StatedNumber {
+  const char* name;
+  bool (*is_sound)(double number);
+  const char* expected;
+};
 
-  [[nodiscard]] const std::filesystem::path& path() const { return arrays->path(); }
-  [[nodiscard]] std::string first_document() const {
-    return contents.documents.empty() ? "" : contents.documents.front();
+bool is_count(double number) {
+  return number >= 1 && number <= 1e6 && number == std::floor(number);
+}
+
+bool is_flag(double number) {
+  return number == 0 || number == 1;
+}
+
+constexpr auto stated_numbers = std::to_array<StatedNumber>({
+    {"num_heads", is_count, "a whole number of at least 1"},
+    {"head_dim", is_count, "a whole number of at least 1"},
+    {"window", is_count, "a whole number of at least 1"},
+    {"causal", is_flag, "0 or 1"},
+    {"turned", is_flag, "0 or 1"},
+    {"score_scale", [](double number) { return number > 0; }, "a number above 0"},
+});
+
+/// A file or folder, or arrays in memory, with what they mean.
+class StateFiles {
+ public:
+  StateFiles(const ArraysPlace& at, const StoredStatesOptions& options)
+      : arrays(at.arrays ? at.arrays : open_arrays(at.path)), contents(find_arrays(*arrays, options)) {
+    for (const auto& [name, is_sound, expected] : stated_numbers) {
+      const std::optional<double> number = arrays->number(name);
+      if (number && !is_sound(*number))
+        throw FormatError(fmt::format("{}: attribute '{}' is {:g}, expected {}", path(), name, *number, expected));
+      if (number) stated_[name] = *number;
+    }
+    if (const Index heads = stated("num_heads", 0); options.heads > 0 && heads > 0 && heads != options.heads)
+      throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
+                                   path(), heads, options.heads),
+                       omit("head_count"));
+    digests = sha256_list(arrays->files());  // refuses a sealed file that is damaged
   }
+
+  /// As messages show it.
+  [[nodiscard]] std::string path() const { return shown_path(arrays->path()); }
+  /// A number beside the arrays, or another where none of that name is stated.
+  template <class Number>
+  [[nodiscard]] Number stated(const char* name, Number otherwise) const {
+    const auto found = stated_.find(name);
+    return found == stated_.end() ? otherwise : static_cast<Number>(found->second);
+  }
+  [[nodiscard]] bool states(const char* name) const { return stated_.contains(name); }
   /// The sizes of an array of all documents, or of the first document.
-  [[nodiscard]] ArrayExtent extent(const LayerArray& part) const {
-    return array_extent(*arrays, part, first_document());
-  }
+  [[nodiscard]] ArrayExtent extent(const LayerArray& part) const { return part.extent(*arrays, first_document()); }
   /// "s.h5: 'hidden_states/layer_0'"
-  [[nodiscard]] std::string called(const LayerArray& part) const { return arrays->called(part.of(first_document())); }
+  [[nodiscard]] std::string called(const LayerArray& part) const {
+    return arrays->called(of_document(part.name, first_document()));
+  }
   [[nodiscard]] bool is_attention() const { return contents.layers.front().attention.has_value(); }
+  /// The number of heads of finished attention, of its first layer.
+  [[nodiscard]] Index attention_heads() const { return extent(*contents.layers.front().attention).width; }
 
   std::shared_ptr<const NamedArrays> arrays;
   FoundArrays contents;
-  AttentionFacts facts;
+  std::string digests;  ///< of the files; empty: in memory
+
+ private:
+  [[nodiscard]] std::string first_document() const {
+    return contents.documents.empty() ? "" : contents.documents.front();
+  }
+
+  std::map<std::string, double> stated_;
 };
 
 /// Where a document is in the arrays of its file.
@@ -72,17 +122,11 @@ struct DocumentPlace {
 /// @param called  what messages call them
 using StatesChange = std::function<void(Matrix32& states, Index layer, const std::string& called)>;
 
-[[noreturn]] void refuse_extent(const std::string& called, const ArrayExtent& extent, Index documents, Index length) {
-  throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same", called,
-                                extent.documents, extent.length, documents, length));
-}
-
-/// @throws FormatError if an array has another length, or no such document
-ArrayExtent extent_of(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
-  const ArrayExtent extent = array_extent(arrays, part, place.text);
-  if (extent.length != place.length || place.row >= extent.documents)
-    refuse_extent(arrays.called(part.of(place.text)), extent, place.row + 1, place.length);
-  return extent;
+/// Requires an array of as many documents as the others have, and as many tokens.
+void require_extent(const std::string& called, const ArrayExtent& extent, Index documents, Index length) {
+  if (extent.documents != documents || extent.length != length)
+    throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
+                                  called, extent.documents, extent.length, documents, length));
 }
 
 /// One document's entries of an array, of one layer.
@@ -96,52 +140,40 @@ ArrayBlock document_block(const LayerArray& part, const DocumentPlace& place, co
   return block;
 }
 
-/// The entries of a block by head, whatever the order of its axes.
-class HeadEntries {
- public:
-  HeadEntries(const NamedArrays& arrays, const std::string& name, const LayerArray& part, const ArrayBlock& block)
-      : values_(arrays.block(name, block)) {
-    count_.fill(1);
-    Index step = 1;
-    for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
-      stride_[at(part.axes[a])] = step;
-      count_[at(part.axes[a])] = block.count[a];
+/// A block's numbers, whatever the order of its axes, as one matrix for each head: side by side,
+/// (rows, heads * columns), or one after another, (heads * rows, columns).
+Matrix32 by_head(const NamedArrays& arrays, const std::string& name, const LayerArray& part, const ArrayBlock& block,
+                 std::pair<ArrayAxis, ArrayAxis> axes, bool side_by_side) {
+  const std::vector<float> values = arrays.block(name, block);
+  struct Steps {
+    Index count = 1, step = 0;
+  } heads, rows, columns;
+  Index step = 1;
+  for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
+    if (part.axes[a] == ArrayAxis::head) heads = {block.count[a], step};
+    if (part.axes[a] == axes.first) rows = {block.count[a], step};
+    if (part.axes[a] == axes.second) columns = {block.count[a], step};
+  }
+  Matrix32 matrix(side_by_side ? rows.count : heads.count * rows.count,
+                  side_by_side ? heads.count * columns.count : columns.count);
+  for (Index head = 0; head < heads.count; ++head)
+    for (Index row = 0; row < rows.count; ++row) {
+      const float* from = values.data() + head * heads.step + row * rows.step;
+      float* into = matrix.data() + (side_by_side ? row * heads.count + head : head * rows.count + row) * columns.count;
+      if (columns.step == 1)
+        std::copy_n(from, columns.count, into);
+      else
+        for (Index column = 0; column < columns.count; ++column) into[column] = from[column * columns.step];
     }
-  }
-
-  [[nodiscard]] Index count(ArrayAxis axis) const { return count_[at(axis)]; }
-
-  /// Copies a head's entries to a matrix.
-  /// @param into  part of a row-major matrix
-  template <class Part>
-  void place(Index head, ArrayAxis rows, ArrayAxis columns, Part&& into) const {
-    const float* first = values_.data() + static_cast<std::ptrdiff_t>(head * stride_[at(ArrayAxis::head)]);
-    const Index row = stride_[at(rows)], column = stride_[at(columns)];
-    if (column == 1)
-      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::OuterStride<>>(first, count(rows), count(columns),
-                                                                                Eigen::OuterStride<>(row));
-    else
-      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
-          first, count(rows), count(columns), {row, column});
-  }
-
- private:
-  static std::size_t at(ArrayAxis axis) { return static_cast<std::size_t>(axis); }
-
-  std::vector<float> values_;
-  std::array<Index, array_axis_kinds> stride_{}, count_{};
-};
+  return matrix;
+}
 
 /// A document's array of one layer as (T, width), the heads side by side.
 /// @throws FormatError if it holds NaN or infinity
 Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
-  const std::string name = part.of(place.text);
-  const ArrayExtent extent = extent_of(arrays, part, place);
-  const HeadEntries entries(arrays, name, part, document_block(part, place, arrays.shape(name)));
-  const Index width = entries.count(ArrayAxis::width);
-  Matrix32 matrix(extent.length, extent.width);
-  for (Index head = 0; head < entries.count(ArrayAxis::head); ++head)
-    entries.place(head, ArrayAxis::token, ArrayAxis::width, matrix.middleCols(head * width, width));
+  const std::string name = of_document(part.name, place.text);
+  Matrix32 matrix = by_head(arrays, name, part, document_block(part, place, arrays.shape(name)),
+                            {ArrayAxis::token, ArrayAxis::width}, true);
   if (are_finite(matrix)) return matrix;
   Index first = 0;
   while (are_finite(matrix.row(first))) ++first;
@@ -154,9 +186,9 @@ Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, cons
 /// @param number  of the document in its source, for messages
 FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, const LayerArray& part,
                                      const DocumentPlace& place, Index number) {
-  const std::string name = part.of(place.text);
+  const std::string name = of_document(part.name, place.text);
   FinishedAttention attention;
-  attention.heads = extent_of(*arrays, part, place).width;
+  attention.heads = part.extent(*arrays, place.text).width;
   attention.length = place.length;
   attention.called = fmt::format("{} document {}", arrays->called(name), number);
   const ArrayBlock all = document_block(part, place, arrays->shape(name));
@@ -165,12 +197,7 @@ FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, 
     ArrayBlock block = all;
     block.first[query] = first;
     block.count[query] = count;
-    const HeadEntries entries(*arrays, name, part, block);
-    const Index heads = entries.count(ArrayAxis::head);
-    Matrix32 rows(heads * count, entries.count(ArrayAxis::key));
-    for (Index head = 0; head < heads; ++head)
-      entries.place(head, ArrayAxis::query, ArrayAxis::key, rows.middleRows(head * count, count));
-    return rows;
+    return by_head(*arrays, name, part, block, {ArrayAxis::query, ArrayAxis::key}, false);
   };
   return attention;
 }
@@ -188,9 +215,8 @@ class StateDocuments : public Source {
     contents().documents.empty() ? find_rows() : find_apart();
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
-      throw FormatError(
-          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path()), stored, at_most),
-          give("documents", fmt::format("{} or fewer", stored)));
+      throw FormatError(fmt::format("{}: holds {} documents, {} were asked for", files_->path(), stored, at_most),
+                        give("documents", fmt::format("{} or fewer", stored)));
     if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
   }
 
@@ -203,12 +229,16 @@ class StateDocuments : public Source {
     Document document;
     document.name = place.name;
     for (const FoundLayer& layer : wanted_layers()) {
+      for (const LayerArray* part : layer.parts())
+        if (!place.text.empty())
+          require_extent(arrays.called(of_document(part->name, place.text)), part->extent(arrays, place.text), 1,
+                         place.length);
       StoredLayer stored;
       stored.layer = layer.layer;
       if (layer.states) stored.states = document_matrix(arrays, *layer.states, place);
       if (layer.states && change_)
         change_(stored.states, layer.layer,
-                fmt::format("{} document {}", arrays.called(layer.states->of(place.text)), i));
+                fmt::format("{} document {}", arrays.called(of_document(layer.states->name, place.text)), i));
       if (layer.queries) stored.query = document_matrix(arrays, *layer.queries, place);
       if (layer.keys) stored.key = document_matrix(arrays, *layer.keys, place);
       if (layer.attention) stored.attention = document_attention(files_->arrays, *layer.attention, place, i);
@@ -231,16 +261,15 @@ class StateDocuments : public Source {
     const std::optional<LayerArray>& attention = contents().layers.front().attention;
     Attributes provenance{
         {"source", std::string(attention ? "stored attention" : "stored states")},
-        {"source_file", files_->path().string()},
+        {"source_file", files_->arrays->path().string()},
         {"documents", static_cast<std::int64_t>(documents_.size())},
         {"length", static_cast<std::int64_t>(longest)},
         {"stored_layers", layers_text(numbers)},
         {"special_tokens", std::string(contents().special.empty() ? "not known: the file has no marks of them (special)"
                                                                   : "marked in the file (special)")}};
-    // A sealed file that is damaged is refused here.
-    std::call_once(digested_, [&] { digests_ = sha256_list(files_->arrays->files()); });
-    if (!digests_.empty()) provenance["source_sha256"] = digests_;
-    if (attention) provenance["stored_type"] = files_->arrays->type(attention->of(documents_.front().text));
+    if (!files_->digests.empty()) provenance["source_sha256"] = files_->digests;
+    if (attention)
+      provenance["stored_type"] = files_->arrays->type(of_document(attention->name, documents_.front().text));
     return provenance;
   }
 
@@ -255,10 +284,10 @@ class StateDocuments : public Source {
   void find_apart() {
     const LayerArray& one = *contents().layers.front().parts().front();
     for (const std::string& text : contents().documents) {
-      const ArrayExtent extent = array_extent(*files_->arrays, one, text);
+      const ArrayExtent extent = one.extent(*files_->arrays, text);
       if (extent.documents != 1)
         throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
-                                      files_->arrays->called(one.of(text)), extent.documents));
+                                      files_->arrays->called(of_document(one.name, text)), extent.documents));
       documents_.push_back({text, 0, extent.length, text});
     }
   }
@@ -268,8 +297,7 @@ class StateDocuments : public Source {
     const ArrayExtent all = files_->extent(*contents().layers.front().parts().front());
     for (const FoundLayer& layer : wanted_layers())
       for (const LayerArray* part : layer.parts())
-        if (const ArrayExtent one = files_->extent(*part); one.documents != all.documents || one.length != all.length)
-          refuse_extent(files_->called(*part), one, all.documents, all.length);
+        require_extent(files_->called(*part), files_->extent(*part), all.documents, all.length);
     for (const std::string& name : {contents().ids, contents().special, contents().tokens}) {
       if (name.empty()) continue;
       const std::vector<Index>& shape = files_->arrays->shape(name);
@@ -278,24 +306,21 @@ class StateDocuments : public Source {
                                       files_->arrays->called(name), shape_text(shape), all.length, all.documents,
                                       all.length));
     }
-    refuse_promises(*contents().layers.front().parts().front());
+    // Of a damaged file, which promises more documents than it can hold, a list would not fit in memory.
+    const std::string& first = contents().layers.front().parts().front()->name;
+    ArrayBlock entry = whole_block(files_->arrays->shape(first));
+    std::ranges::fill(entry.count, 1);
+    (void)files_->arrays->block(first, entry);
     const std::string& names = contents().document_name;
     std::vector<std::string> named;
     if (!names.empty()) named = files_->arrays->texts(names);
     require_each(names, named.size(), names.empty() ? 0 : all.documents, "document");
     for (Index i = 0; i < all.documents; ++i)
       documents_.push_back({"", i, all.length,
-                            named.empty() ? fmt::format("{}, document {}", files_->path().filename().string(), i)
-                                          : named[static_cast<std::size_t>(i)]});
+                            named.empty()
+                                ? fmt::format("{}, document {}", files_->arrays->path().filename().string(), i)
+                                : named[static_cast<std::size_t>(i)]});
     if (!contents().tokens.empty()) tokens_ = files_->arrays->texts(contents().tokens);
-  }
-
-  /// Reads one entry: of a damaged file, which promises more documents than it can hold, a list would not fit in memory.
-  void refuse_promises(const LayerArray& part) const {
-    const std::string name = part.of("");
-    ArrayBlock one = whole_block(files_->arrays->shape(name));
-    std::ranges::fill(one.count, 1);
-    (void)files_->arrays->block(name, one);
   }
 
   void require_each(const std::string& name, std::size_t came, Index expected, const char* what) const {
@@ -311,7 +336,7 @@ class StateDocuments : public Source {
       const Index first = std::ssize(tokens_) > place.length ? place.row * place.length : 0;
       return {tokens_.begin() + first, tokens_.begin() + first + place.length};
     }
-    const std::string name = LayerArray{contents().tokens, {}}.of(place.text);
+    const std::string name = of_document(contents().tokens, place.text);
     (void)files_->arrays->shape(name);  // refuses a name that is not there
     std::vector<std::string> texts = files_->arrays->texts(name);
     require_each(name, texts.size(), place.length, "token");
@@ -325,7 +350,7 @@ class StateDocuments : public Source {
     std::vector<Number> numbers;
     if (pattern.empty()) return numbers;
     const NamedArrays& arrays = *files_->arrays;
-    const std::string name = LayerArray{pattern, {}}.of(place.text);
+    const std::string name = of_document(pattern, place.text);
     ArrayBlock block = whole_block(arrays.shape(name));
     if (block.count.size() == 2 && contents().documents.empty()) block = {{place.row, 0}, {1, block.count[1]}};
     for (const float value : arrays.block(name, block)) {
@@ -342,7 +367,7 @@ class StateDocuments : public Source {
   /// A mask with more axes than documents and tokens says nothing of padding.
   void refuse_padding(const DocumentPlace& place, Index document) const {
     const std::string& pattern = contents().attention_mask;
-    if (pattern.empty() || files_->arrays->shape(LayerArray{pattern, {}}.of(place.text)).size() > 2) return;
+    if (pattern.empty() || files_->arrays->shape(of_document(pattern, place.text)).size() > 2) return;
     const auto mask = whole_numbers<std::uint8_t>(pattern, place, 1);
     if (const auto padding = std::ranges::find(mask, 0); padding != mask.end())
       throw FormatError(
@@ -355,8 +380,6 @@ class StateDocuments : public Source {
   std::size_t layers_;
   StatesChange change_;
   Index words_;
-  mutable std::once_flag digested_;
-  mutable std::string digests_;  // of files that may be large: taken once
   std::vector<DocumentPlace> documents_;
   std::vector<std::string> tokens_;
 };
@@ -369,20 +392,18 @@ std::unique_ptr<Source> state_documents(const std::shared_ptr<const StateFiles>&
                             &first_layers);
 }
 
-/// Refuses facts that differ from the model's: states of another model would give attention that nobody computed.
+/// Refuses numbers that differ from the model's: states of another model would give attention that nobody computed.
 /// @throws ShapeError if they differ
 void require_same_attention(const StateFiles& files, const BlockSpec& spec) {
-  // Attributes are often float32: seven digits.
-  const auto require = [&](const char* name, const auto& fact, double model, double tolerance = 0) {
-    if (fact && std::abs(static_cast<double>(*fact) - model) > tolerance)
+  for (const auto& [name, model] : {std::pair("num_heads", static_cast<double>(spec.heads)),
+                                    {"head_dim", static_cast<double>(spec.d_head)},
+                                    {"causal", spec.causal ? 1.0 : 0.0},
+                                    {"window", static_cast<double>(spec.window)},
+                                    {"score_scale", spec.score_scale}})
+    // Attributes are often float32: seven digits.
+    if (const double said = files.stated(name, model); std::abs(said - model) > 1e-6 * std::abs(model))
       throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
-                                   files.path().string(), name, static_cast<double>(*fact), model));
-  };
-  require("num_heads", files.facts.heads, static_cast<double>(spec.heads));
-  require("head_dim", files.facts.d_head, static_cast<double>(spec.d_head));
-  require("causal", files.facts.causal, spec.causal ? 1 : 0);
-  require("window", files.facts.window, static_cast<double>(spec.window));
-  require("score_scale", files.facts.scale, spec.score_scale, 1e-6 * spec.score_scale);
+                                   files.path(), name, said, model));
 }
 
 /// Whether attention looks only back, by its own rows.
@@ -390,11 +411,6 @@ bool is_causal(const Source& documents) {
   for (Index i = 0; i < documents.count(); ++i)
     if (documents.length(i) > 1) return looks_only_back(documents.document(i).stored.front().attention);
   return false;
-}
-
-/// The number of heads of finished attention, of its first layer.
-Index heads_of(const StateFiles& files) {
-  return files.extent(*files.contents.layers.front().attention).width;
 }
 
 /// What is known of the model that computed finished attention: how many layers and heads it has, and which
@@ -407,15 +423,15 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
   model.family = "stored attention";
   model.stack.blocks.resize(static_cast<std::size_t>(files.contents.layers.back().layer + 1));
   BlockSpec& block = model.stack.block;
-  block.heads = block.kv_heads = heads_of(files);
-  for (const Index said : {heads, files.facts.heads.value_or(0)})
+  block.heads = block.kv_heads = files.attention_heads();
+  for (const Index said : {heads, files.stated("num_heads", Index{0})})
     if (said > 0 && said != block.heads)
       throw ShapeError(
           fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
                       "file's num_heads)",
-                      shown_path(files.path()), block.heads, said));
-  block.causal = files.facts.causal ? *files.facts.causal : is_causal(documents);
-  block.window = files.facts.window.value_or(0);
+                      files.path(), block.heads, said));
+  block.causal = files.states("causal") ? files.stated("causal", false) : is_causal(documents);
+  block.window = files.stated("window", Index{0});
   return model;
 }
 
@@ -425,15 +441,15 @@ void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
     throw ShapeError(
         fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
-                    shown_path(files.path()), model.family),
+                    files.path(), model.family),
         omit("model"));
-  if (const Index heads = heads_of(files); heads != model.stack.block.heads)
+  if (const Index heads = files.attention_heads(); heads != model.stack.block.heads)
     throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
-                                 shown_path(files.path()), heads, model.stack.block.heads));
+                                 files.path(), heads, model.stack.block.heads));
   if (const Index last = files.contents.layers.back().layer; last >= model.stack.layers())
     throw ShapeError(
         fmt::format("{}: finished attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
-                    shown_path(files.path()), last, model.stack.layers() - 1));
+                    files.path(), last, model.stack.layers() - 1));
 }
 
 /// A projection beside the states, as (out, in).
@@ -461,7 +477,7 @@ Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width
     throw FormatError(
         fmt::format("{}: keys of width {} beside queries of {} heads x {}; expected as many heads of keys, "
                     "or a number that divides them",
-                    files.path().string(), key_width, block.heads, block.d_head));
+                    files.path(), key_width, block.heads, block.d_head));
   return kv_heads;
 }
 
@@ -500,7 +516,7 @@ std::string weights_name(const NamedArrays& arrays, Index layer, const char* whi
 Model model_beside(const StateFiles& files, Index asked_heads) {
   const NamedArrays& arrays = *files.arrays;
   const std::vector<FoundLayer>& layers = files.contents.layers;
-  const Index given_heads = asked_heads > 0 ? asked_heads : files.facts.heads.value_or(0);
+  const Index given_heads = asked_heads > 0 ? asked_heads : files.stated("num_heads", Index{0});
   const Index heads = given_heads > 0 ? given_heads : heads_along(files);
   Model named;
   named.family = "stored states";
@@ -519,44 +535,33 @@ Model model_beside(const StateFiles& files, Index asked_heads) {
     const std::string query = weights_name(arrays, layer.layer, "query"),
                       key = weights_name(arrays, layer.layer, "key");
     if (!arrays.has(query) || !arrays.has(key))
-      throw FormatError(fmt::format("{}: neither queries and keys nor weights of layer {} are stored",
-                                    arrays.path().string(), layer.layer),
-                        give("model", "DIR"));
+      throw FormatError(
+          fmt::format("{}: neither queries and keys nor weights of layer {} are stored", files.path(), layer.layer),
+          give("model", "DIR"));
     self.query = projection(arrays, query, d_model, model);
     self.key = projection(arrays, key, d_model, model);
     width = self.query.d_out();
     key_width = self.key.d_out();
   }
   if (heads < 1)
-    throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
-                                 arrays.path().string()),
-                     give("head_count", "N"));
+    throw ShapeError(
+        fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given", files.path()),
+        give("head_count", "N"));
   require_heads(files, layers, heads, 0);
   if (width % heads != 0)
-    throw ShapeError(
-        fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
+    throw ShapeError(fmt::format("{}: {} heads do not divide queries of width {}", files.path(), heads, width));
   BlockSpec& block = stack.block;
   block.heads = heads;
   block.d_head = width / heads;
   block.kv_heads = key_heads(files, block, key_width);
   require_heads(files, layers, heads, block.kv_heads);
-  if (files.facts.d_head && *files.facts.d_head != block.d_head)
-    throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
-                                 arrays.path().string(), heads, block.d_head, *files.facts.d_head));
-  block.causal = files.facts.causal.value_or(false);
-  block.window = files.facts.window.value_or(0);
-  block.score_scale = files.facts.scale.value_or(1.0 / std::sqrt(static_cast<double>(block.d_head)));
+  if (const Index said = files.stated("head_dim", block.d_head); said != block.d_head)
+    throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}", files.path(), heads,
+                                 block.d_head, said));
+  block.causal = files.stated("causal", false);
+  block.window = files.stated("window", Index{0});
+  block.score_scale = files.stated("score_scale", 1.0 / std::sqrt(static_cast<double>(block.d_head)));
   return model.taken();
-}
-
-std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
-  auto files = std::make_shared<const StateFiles>(at, options);
-  const std::optional<Index>& heads = files->facts.heads;
-  if (options.heads > 0 && heads && *heads != options.heads)
-    throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
-                                 at.path.string(), *heads, options.heads),
-                     omit("head_count"));
-  return files;
 }
 
 /// The norm whose output a layer's projections read; empty: none.
@@ -615,17 +620,16 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
         fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
                     "after the last layer unless those of layer 0 are there; if they are numbered from 1, "
                     "rename them",
-                    files.path().string(), count, count - 1));
+                    files.path(), count, count - 1));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
 }  // namespace
 
 StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options) {
-  const std::filesystem::path& path = at.path;
-  const std::shared_ptr<const StateFiles> files = opened(at, options);
+  const auto files = std::make_shared<const StateFiles>(at, options);
   if (options.apply_norm)
-    throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", path.string()),
+    throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", files->path()),
                      {give("model", "DIR"), omit("apply_norm")});
   const std::size_t layers = files->contents.layers.size();
   if (files->is_attention()) {
@@ -638,16 +642,15 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
 }
 
 StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options) {
-  const std::filesystem::path& path = at.path;
-  const std::shared_ptr<const StateFiles> files = opened(at, options);
+  const auto files = std::make_shared<const StateFiles>(at, options);
+  const BlockSpec& block = model.stack.block;
   if (files->is_attention()) {
     if (options.apply_norm || options.any_states)
-      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", path.string()),
+      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", files->path()),
                        omit(options.apply_norm ? "apply_norm" : "any_states"));
     require_attention_of(model, *files);
-    require_same_attention(*files, model.stack.block);
-    const std::size_t count = files->contents.layers.size();
-    return {std::move(model), state_documents(files, count, options.documents)};
+    require_same_attention(*files, block);
+    return {std::move(model), state_documents(files, files->contents.layers.size(), options.documents)};
   }
   model.decoder.reset();
   const auto layers = entering(*files, model.stack.layers());
@@ -656,28 +659,26 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
       throw ShapeError(
           fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
                       "this model?",
-                      path.string(), layer.layer, model.stack.layers() - 1),
+                      files->path(), layer.layer, model.stack.layers() - 1),
           give("axes", "AXES", "if the axes are in another order"));
-    if (!layer.states) continue;
-    const Index width = files->extent(*layer.states).width;
+    const Index width = layer.states ? files->extent(*layer.states).width : model.stack.d_model();
     if (width != model.stack.d_model())
       throw ShapeError(
           fmt::format("{}: states of layer {} have width {}, the model's states have {}; are they from this "
                       "model?",
-                      path.string(), layer.layer, width, model.stack.d_model()));
+                      files->path(), layer.layer, width, model.stack.d_model()));
   }
-  require_same_attention(*files, model.stack.block);
-  require_heads(*files, layers, model.stack.block.heads, model.stack.block.kv_heads);
-  if (model.stack.rotary() != nullptr && layers.front().queries && files->facts.turned.value_or(false))
+  require_same_attention(*files, block);
+  require_heads(*files, layers, block.heads, block.kv_heads);
+  if (model.stack.rotary() != nullptr && layers.front().queries && files->stated("turned", false))
     throw ShapeError(
         fmt::format("{}: its queries and keys are turned already (attribute 'turned'), and the model would "
                     "turn them again",
-                    path.string()),
+                    files->path()),
         omit("model"));
   StatesChange change = norm_of(model, options);
-  const std::size_t count = layers.size();
   const Index words = model.stack.embedding.words.rows();
-  return {std::move(model), state_documents(files, count, options.documents, std::move(change), words)};
+  return {std::move(model), state_documents(files, layers.size(), options.documents, std::move(change), words)};
 }
 
 }  // namespace headwave

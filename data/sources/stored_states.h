@@ -1,17 +1,14 @@
 #pragma once
 
 #include <concepts>
-#include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
-#include "found_arrays.h"
+#include "named_arrays.h"
 
 namespace headwave {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <new>
 #include <utility>
@@ -64,17 +63,16 @@ class Expression {
 
   [[nodiscard]] std::vector<TextRange> matches(std::string_view text) const {
     const Owned<OnigRegion> region(onig_region_new(), [](OnigRegion* owned) { onig_region_free(owned, 1); });
-    const Owned<OnigMatchParam> limits(onig_new_match_param(), onig_free_match_param);
-    if (!region || !limits) throw std::bad_alloc();
-    // An expression can be made to take exponential time and memory; a sane one takes a few steps a byte.
-    const unsigned long most_steps = 1'000'000 + 16 * text.size();
-    onig_initialize_match_param(limits.get());
-    onig_set_retry_limit_in_match_of_match_param(limits.get(), most_steps);
-    onig_set_match_stack_limit_size_of_match_param(
-        limits.get(), static_cast<unsigned>(std::min<std::size_t>(most_steps, std::numeric_limits<int>::max())));
+    if (!region) throw std::bad_alloc();
     std::vector<TextRange> found;
     for (std::size_t at = 0; at <= text.size();) {
-      if (!search(text, at, region.get(), limits.get())) break;
+      // (The library gives up on an expression that takes exponential time.)
+      const int code = onig_search(expression_.get(), onig_begin(text), onig_end_of(text), onig_begin(text) + at,
+                                   onig_end_of(text), region.get(), ONIG_OPTION_NONE);
+      if (code == ONIG_MISMATCH) break;
+      if (code < 0)
+        throw FormatError(fmt::format("{}: the regular expression fails at byte {} of a text of {}: {}", place_, at,
+                                      text.size(), oniguruma_message(code)));
       TextRange range{static_cast<std::size_t>(region->beg[0]), static_cast<std::size_t>(region->end[0])};
       range.begin = std::max(range.begin, at);  // \K may put it before the match that came before
       range.end = std::max(range.begin, range.end);
@@ -86,15 +84,6 @@ class Expression {
   }
 
  private:
-  bool search(std::string_view text, std::size_t at, OnigRegion* region, OnigMatchParam* limits) const {
-    const int code = onig_search_with_param(expression_.get(), onig_begin(text), onig_end_of(text),
-                                            onig_begin(text) + at, onig_end_of(text), region, ONIG_OPTION_NONE, limits);
-    if (code < 0 && code != ONIG_MISMATCH)
-      throw FormatError(fmt::format("{}: the regular expression fails at byte {} of a text of {}: {}", place_, at,
-                                    text.size(), oniguruma_message(code)));
-    return code >= 0;
-  }
-
   std::string place_;
   Owned<regex_t> expression_{nullptr, onig_free};
 };

@@ -23,8 +23,7 @@ using TextFinder = std::function<std::vector<TextRange>(std::string_view)>;
 ///
 /// @param ruby   at most 16 KiB
 /// @param place  what messages call it
-/// @throws FormatError if it does not compile; when used, if a match takes more than a million steps and 16 a
-///         byte of the text
+/// @throws FormatError if it does not compile; when used, if a match takes more steps than the library allows
 TextFinder regular_expression(std::string_view ruby, const std::string& place);
 
 /// Finds a string.

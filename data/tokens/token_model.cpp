@@ -316,15 +316,6 @@ std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std:
   return std::make_unique<BytePairEncoding>(std::move(vocabulary), merges, options, file);
 }
 
-Merge merge_of_line(std::string_view line, const std::string& place) {
-  const std::size_t blank = line.find(' ');
-  const bool has_two_parts = blank != line.npos && line.find(' ', blank + 1) == line.npos;
-  if (!has_two_parts || blank == 0 || blank + 1 == line.size())
-    throw FormatError(
-        fmt::format("{}: a merge is two pieces with one blank between, and this is '{}'", place, printable(line)));
-  return {std::string(line.substr(0, blank)), std::string(line.substr(blank + 1))};
-}
-
 namespace {
 
 constexpr std::size_t longest_unigram_piece = 1024;

@@ -156,11 +156,6 @@ using Merge = std::pair<std::string, std::string>;
 std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std::vector<Merge>& merges,
                                                const BytePairOptions& options, const std::string& file);
 
-/// Reads a merge from a line "left right".
-/// @param place  what messages call the line
-/// @throws FormatError unless there is one blank, between two parts
-Merge merge_of_line(std::string_view line, const std::string& place);
-
 struct UnigramOptions {
   std::vector<double> scores;  ///< log probability of each id
   std::int32_t unknown = -1;   ///< the token for a character that no piece spells

@@ -48,38 +48,24 @@ std::string spelled_in_byte_alphabet(std::string_view bytes) {
   return spelled;
 }
 
-std::optional<std::string> bytes_spelled(std::string_view piece) {
+std::string readable_spelling(std::string_view piece) {
   const auto& byte = alphabet().byte;
   std::string bytes;
   for (std::size_t at = 0; at < piece.size(); at += utf8_length(piece[at])) {
     const char32_t c = code_point(piece, at);
-    if (c >= byte.size() || byte[c] < 0) return std::nullopt;
+    if (c >= byte.size() || byte[c] < 0) return std::string(piece);
     bytes += static_cast<char>(static_cast<unsigned char>(byte[c]));
   }
-  return bytes;
-}
-
-std::string readable_bytes(std::string_view bytes) {
   const auto* raw = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  const auto size = static_cast<std::int32_t>(bytes.size());
   std::string readable;
-  for (std::int32_t at = 0; at < size;) {
-    const std::int32_t begin = at;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t begin = at;
     UChar32 c = 0;
-    U8_NEXT(raw, at, size, c);
-    for (std::int32_t i = begin; i < at; ++i) {
-      if (c >= 0)
-        readable += bytes[static_cast<std::size_t>(i)];
-      else
-        readable += fmt::format("<0x{:02X}>", raw[i]);
-    }
+    U8_NEXT(raw, at, bytes.size(), c);
+    if (c >= 0) readable.append(bytes, begin, at - begin);
+    for (std::size_t i = begin; c < 0 && i < at; ++i) readable += fmt::format("<0x{:02X}>", raw[i]);
   }
   return readable;
-}
-
-std::string readable_spelling(std::string_view piece) {
-  const auto bytes = bytes_spelled(piece);
-  return bytes ? readable_bytes(*bytes) : std::string(piece);
 }
 
 namespace {

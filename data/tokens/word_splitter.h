@@ -17,14 +17,8 @@ namespace headwave {
 /// Source: Radford et al. 2019, the released encoder.
 std::string spelled_in_byte_alphabet(std::string_view bytes);
 
-/// The bytes that a piece spells; nothing if one of its characters is not in the alphabet.
-/// @param piece  well-formed UTF-8
-std::optional<std::string> bytes_spelled(std::string_view piece);
-
-/// Bytes as a person can read them: well-formed UTF-8 as it is, any other byte as "<0xE3>".
-std::string readable_bytes(std::string_view bytes);
-
-/// The readable bytes that a piece spells; any other piece unchanged.
+/// The bytes that a piece spells as a person can read them: well-formed UTF-8 as it is, any other byte as "<0xE3>". A
+/// piece with a character that is not in the alphabet is unchanged.
 std::string readable_spelling(std::string_view piece);
 
 /// A part of a normalised text that the vocabulary spells by itself.

@@ -97,11 +97,7 @@ struct Attending {
 };
 
 Attending attending_of(const StoredProfiles& profiles, std::size_t layer) {
-  const auto row = [&](const char* name) {
-    const ProfileArray& array = profiles.arrays.at(name);
-    const std::size_t size = array.values.size() / profiles.layers.size();
-    return std::span(array.values).subspan(layer * size, size);
-  };
+  const auto row = [&](const char* name) { return profiles.part(name, layer, profiles.layers.size()); };
   Attending attending{row("soft_cap")[0],
                       static_cast<Index>(std::lround(row("account_window")[0])),
                       row("turn_gain")[0],
@@ -148,7 +144,7 @@ Model model_of(const StoredProfiles& profiles) {
   block.score_scale = not_defined;
   const Attendings attendings(profiles);
   if (!attendings.fit()) return model;
-  block.score_scale = profiles.arrays.at("scale").values.front();
+  block.score_scale = profiles.values("scale").front();
   block.soft_cap = attendings.ways.front().soft_cap;
   block.window = attendings.ways.front().window;
   model.stack.position_term = attendings.ways.front().term();
@@ -157,7 +153,7 @@ Model model_of(const StoredProfiles& profiles) {
   for (std::size_t layer = 0; layer < profiles.layers.size(); ++layer)
     if (attendings.of_layer[layer] > 0) model.stack.others.layers.push_back(profiles.layers[layer]);
   if (!profiles.arrays.contains("sink_score")) return model;
-  const std::vector<double>& scores = profiles.arrays.at("sink_score").values;
+  const std::vector<double>& scores = profiles.values("sink_score");
   const auto sinks = std::make_shared<const std::vector<float>>(scores.begin(), scores.end());
   for (std::size_t layer = 0; layer < profiles.layers.size(); ++layer) {
     const float* own = sinks->data() + static_cast<Index>(layer) * profiles.heads;
@@ -178,7 +174,7 @@ Matrix rows_of(const StoredProfiles& profiles, const char* name, Index first, In
 
 /// A whole array as a matrix of so many rows.
 Matrix whole(const StoredProfiles& profiles, const char* name, Index rows) {
-  const std::vector<double>& values = profiles.arrays.at(name).values;
+  const std::vector<double>& values = profiles.values(name);
   return Eigen::Map<const Matrix>(values.data(), rows, std::ssize(values) / rows);
 }
 
@@ -239,7 +235,7 @@ Matrix32 kept_vectors(const StoredProfiles& profiles, const char* name, std::siz
 /// Queries and keys of all layers, of one half or document. Queries make up for scales that differ from the first
 /// layer's.
 std::vector<LayerQueriesKeys> layers_of(const StoredProfiles& profiles, const std::string& whose, std::size_t number) {
-  const std::vector<double>& scale = profiles.arrays.at("scale").values;
+  const std::vector<double>& scale = profiles.values("scale");
   std::vector<LayerQueriesKeys> layers;
   for (std::size_t layer = 0; layer < profiles.layers.size(); ++layer) {
     const std::size_t at = number * profiles.layers.size() + layer;
@@ -251,19 +247,16 @@ std::vector<LayerQueriesKeys> layers_of(const StoredProfiles& profiles, const st
 
 /// One document that was kept whole.
 AccountDocument kept_document(const StoredProfiles& profiles, std::size_t number) {
-  const auto length = static_cast<std::size_t>(profiles.lengths.front());
-  const auto row = [&](const char* name) {
-    return std::span(profiles.arrays.at(name).values).subspan(number * length, length);
-  };
+  const auto row = [&](const char* name) { return profiles.part(name, number, profiles.values("kept_number").size()); };
   AccountDocument document;
-  document.number = std::lround(profiles.arrays.at("kept_number").values[number]);
+  document.number = std::lround(profiles.values("kept_number")[number]);
   for (const double stays : row("kept_stays")) document.query_stays.push_back(stays != 0 ? 1 : 0);
   for (const double id : row("kept_token"))
     document.query_ids.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(id)));
   if (std::ranges::min(document.query_ids) < 0) document.query_ids.clear();
   document.key_stays = document.query_stays;
   document.key_ids = document.query_ids;
-  document.first_key_special = profiles.arrays.at("kept_first_special").values[number] != 0 ? 1 : 0;
+  document.first_key_special = profiles.values("kept_first_special")[number] != 0 ? 1 : 0;
   document.layers = layers_of(profiles, "kept", number);
   return document;
 }
@@ -276,14 +269,14 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
     AccountHalf& half = sums.halves[h];
     for (std::size_t group = 0; group < account_groups; ++group) {
       const std::size_t part = 2 * group + h;
-      half.group_documents.push_back(std::lround(profiles.arrays.at("account_documents").values[part]));
+      half.group_documents.push_back(std::lround(profiles.values("account_documents")[part]));
       half.documents += half.group_documents.back();
       half.group_weights.push_back(
           middle_columns(rows_of(profiles, "account_weight", static_cast<Index>(part) * rows, rows), reach));
     }
     if (half.documents > 0) half.layers = layers_of(profiles, "half", h);
   }
-  for (std::size_t number = 0; number < profiles.arrays.at("kept_number").values.size(); ++number) {
+  for (std::size_t number = 0; number < profiles.values("kept_number").size(); ++number) {
     AccountDocument document = kept_document(profiles, number);
     sums.halves[static_cast<std::size_t>(document.number % 2)].to_deal.push_back(std::move(document));
   }
@@ -293,8 +286,8 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
 /// What keys get; nothing if tokens were not known.
 AttendedKeySums attended_sum(const StoredProfiles& profiles) {
   AttendedKeySums sums;
-  const auto numbers = profiles.arrays.find("attended_number");
-  if (numbers == profiles.arrays.end()) return sums;
+  if (!profiles.arrays.contains("attended_number")) return sums;
+  const std::vector<double>& numbers = profiles.values("attended_number");
   const Index length = profiles.lengths.front(), rows = std::ssize(profiles.layers) * profiles.heads;
   const ProfileVectors &got = profiles.vectors.at("attended_got"), &mass = profiles.vectors.at("attended_mass");
   if (const Index queries = std::ssize(queries_of(chosen_rows(length))); mass.shape.back() != queries)
@@ -304,13 +297,10 @@ AttendedKeySums attended_sum(const StoredProfiles& profiles) {
     const Index columns = all.shape.back();
     return Eigen::Map<const Matrix32>(all.values.data() + static_cast<Index>(document) * rows * columns, rows, columns);
   };
-  for (std::size_t d = 0; d < numbers->second.values.size(); ++d) {
+  for (std::size_t d = 0; d < numbers.size(); ++d) {
+    const auto tokens = [&](const char* name) { return profiles.part(name, d, numbers.size()); };
     AttendedKeys keys;
-    keys.number = std::lround(numbers->second.values[d]);
-    const auto tokens = [&](const char* name) {
-      return std::span(profiles.arrays.at(name).values)
-          .subspan(d * static_cast<std::size_t>(length), static_cast<std::size_t>(length));
-    };
+    keys.number = std::lround(numbers[d]);
     for (const double id : tokens("attended_token")) keys.ids.push_back(static_cast<std::int32_t>(std::lround(id)));
     for (const double text : tokens("attended_text")) keys.text.push_back(text != 0 ? 1 : 0);
     keys.got = of(got, d);
@@ -319,8 +309,7 @@ AttendedKeySums attended_sum(const StoredProfiles& profiles) {
   }
   std::map<std::int32_t, std::string> texts;
   for (std::size_t w = 0; w < profiles.words.size(); ++w)
-    texts.emplace(static_cast<std::int32_t>(std::lround(profiles.arrays.at("word_token").values[w])),
-                  profiles.words[w]);
+    texts.emplace(static_cast<std::int32_t>(std::lround(profiles.values("word_token")[w])), profiles.words[w]);
   for (auto& [id, text] : texts) {
     sums.texts.ids.push_back(id);
     sums.texts.texts.push_back(text);
@@ -328,39 +317,31 @@ AttendedKeySums attended_sum(const StoredProfiles& profiles) {
   return sums;
 }
 
-/// Distances, of both sides.
-DistanceBins distance_bins(const StoredProfiles& profiles) {
-  const std::vector<double>&first = profiles.arrays.at("first_offset").values,
-        &last = profiles.arrays.at("last_offset").values;
-  std::map<Index, Index> ends;
-  for (std::size_t bin = 0; bin < first.size(); ++bin) {
-    const auto [near, far] = std::minmax({std::abs(first[bin]), std::abs(last[bin])});
-    ends[static_cast<Index>(near)] = static_cast<Index>(far);
-  }
-  DistanceBins bins;
-  for (const auto& [near, far] : ends) {
-    if (near != (bins.last.empty() ? 0 : bins.last.back() + 1) || far < near)
-      throw FormatError(fmt::format("{}: its offset bins leave out the distance {}; expected all from 0 on",
-                                    profiles.path.string(), bins.last.empty() ? 0 : bins.last.back() + 1));
-    bins.first.push_back(near);
-    bins.last.push_back(far);
-  }
-  return bins;
-}
-
 }  // namespace
 
 DistanceSum distance_sum(const StoredProfiles& profiles) {
-  const DistanceBins bins = distance_bins(profiles);
-  const std::vector<double>& first = profiles.arrays.at("first_offset").values;
+  const std::vector<double>&first = profiles.values("first_offset"), &last = profiles.values("last_offset");
   const Index layers = std::ssize(profiles.layers), heads = profiles.heads, rows = layers * heads,
               blocks = profiles.arrays.at("kept").shape.front();
-  std::vector<Index> column;
+  // Bins of distances, of both sides, and the bin of each bin of offsets.
+  std::map<Index, Index> ends;
+  std::vector<Index> near;
   for (std::size_t bin = 0; bin < first.size(); ++bin) {
-    const double last = profiles.arrays.at("last_offset").values[bin];
-    const auto near = static_cast<Index>(std::min(std::abs(first[bin]), std::abs(last)));
-    column.push_back(std::ranges::find(bins.first, near) - bins.first.begin());
+    const auto [least, most] = std::minmax({std::abs(first[bin]), std::abs(last[bin])});
+    near.push_back(static_cast<Index>(least));
+    ends[near.back()] = static_cast<Index>(most);
   }
+  DistanceBins bins;
+  for (const auto& [begin, end] : ends) {
+    const Index next = bins.last.empty() ? 0 : bins.last.back() + 1;
+    if (begin != next || end < begin)
+      throw FormatError(fmt::format("{}: its offset bins leave out the distance {}; expected all from 0 on",
+                                    profiles.path.string(), next));
+    bins.first.push_back(begin);
+    bins.last.push_back(end);
+  }
+  std::vector<Index> column;
+  for (const Index begin : near) column.push_back(std::ranges::find(bins.first, begin) - bins.first.begin());
   const auto binned = [&](Eigen::Ref<Matrix> sums, const Matrix& by_offset) {
     for (std::size_t bin = 0; bin < column.size(); ++bin)
       sums.col(column[bin]) += by_offset.col(static_cast<Index>(bin));
@@ -372,7 +353,7 @@ DistanceSum distance_sum(const StoredProfiles& profiles) {
   for (Index block = 0; block < blocks; ++block) {
     Matrix& regular = sum.regular.emplace_back(Matrix::Zero(rows, bins.count()));
     Matrix& regular_pairs = sum.regular_pairs.emplace_back(Matrix::Zero(layers, bins.count()));
-    sum.kept.push_back(Eigen::Map<const Vector>(profiles.arrays.at("kept").values.data() + block * rows, rows));
+    sum.kept.push_back(Eigen::Map<const Vector>(profiles.values("kept").data() + block * rows, rows));
     for (Index layer = 0; layer < layers; ++layer)
       for (Index apart = 0; apart < 2; ++apart) {
         const Index at = (block * layers + layer) * 2 + apart;
@@ -396,7 +377,7 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
   HeadTypeSum sum;
   sum.documents = std::ssize(profiles.lengths);
   sum.scores = {whole(profiles, "head_score", head_scores), whole(profiles, "head_score_documents", head_scores)};
-  const std::vector<double>& windows = profiles.arrays.at("window").values;
+  const std::vector<double>& windows = profiles.values("window");
   std::map<Index, Index> documents_of_length;
   for (const Index length : profiles.lengths) ++documents_of_length[length];
   Matrix even = Matrix::Zero(static_cast<Index>(even_scores), layers * heads), count = even;
@@ -414,7 +395,7 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
   sum.even = {even, count};
   const Matrix shares = whole(profiles, "argmax_share", layers * heads);
   sum.argmax_share = {shares, whole(profiles, "argmax_documents", layers * heads).replicate(1, shares.cols())};
-  const std::vector<double>& sinks = profiles.arrays.at("sink_position").values;
+  const std::vector<double>& sinks = profiles.values("sink_position");
   sum.sink_position.value.emplace(sinks.begin(), sinks.end());
   return sum;
 }

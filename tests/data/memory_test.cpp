@@ -32,11 +32,11 @@ TEST_CASE("tensors in memory are seen in place") {
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
   const auto bytes = std::as_bytes(std::span(values));
   const Checkpoint checkpoint("a module", {{"w", "F32", {2, 3}, bytes}}, nullptr);
-  const MatrixView32 w = checkpoint.matrix("w", 2, 3);
+  const MatrixView32 w = checkpoint.matrix("w", {2, 3});
   CHECK(w.data() == values.data());
   CHECK(w(1, 2) == 6);
   CHECK(checkpoint.files().empty());
-  CHECK_THROWS_WITH(checkpoint.matrix("w", 3, 2), ContainsSubstring("a module: tensor 'w' has shape (2, 3)"));
+  CHECK_THROWS_WITH(checkpoint.matrix("w", {3, 2}), ContainsSubstring("a module: tensor 'w' has shape (2, 3)"));
   CHECK_THROWS_AS(Checkpoint("m", {{"w", "F32", {2, 2}, bytes}}, nullptr), FormatError);
   CHECK_THROWS_AS(Checkpoint("m", {{"w", "F32", {6}, bytes}, {"w", "F32", {6}, bytes}}, nullptr), FormatError);
   CHECK_THROWS_AS(Checkpoint("m", {{"w", "Q4", {6}, bytes}}, nullptr), FormatError);

@@ -110,7 +110,7 @@ TEST_CASE("a map asks config.json and the checkpoint") {
     norm_eps = "layer_norm_epsilon / 2"
     activation = { key = "activation_function", words = { gelu_new = "relu" } }
     [stack.others]
-    layers = { key = "kinds", pick = "local", else = "layer % 2 == 1" }
+    layers = "picks(kinds, 'local') else layer % 2 == 1"
     [[when]]
     if = "tensor('{prefix}wpe.weight') and given(n_embd) and not null(n_embd)"
     longest = 5
@@ -183,7 +183,7 @@ TEST_CASE("of rules that name layers all that apply must name the same") {
   copy_model(family("smollm3-window"), folder / "model");
   CHECK_NOTHROW(model_map(folder / "model"));
   replace_in(folder / "model/config.json", "\"sliding_attention\"", "\"full_attention\"");
-  CHECK_THROWS_WITH(model_map(folder / "model"), ContainsSubstring("layer_types names layers"));
+  CHECK_THROWS_WITH(model_map(folder / "model"), ContainsSubstring("differ in layer"));
 }
 
 TEST_CASE("settings that may change the numbers and that no map reads are told") {

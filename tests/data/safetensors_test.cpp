@@ -42,12 +42,12 @@ TEST_CASE("safetensors: by hand, float32 is seen in place") {
   write_safetensors_bytes(folder / "a.safetensors", R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}    )",
                           raw_bytes<float>({1, 2, 3, 4, 5, 6}));
   const Checkpoint checkpoint(folder / "a.safetensors");
-  const MatrixView32 w = checkpoint.matrix("w", 2, 3);
+  const MatrixView32 w = checkpoint.matrix("w", {2, 3});
   CHECK(w(0, 0) == 1);
   CHECK(w(0, 2) == 3);
   CHECK(w(1, 0) == 4);
   CHECK(checkpoint.parameters() == 6);
-  CHECK(checkpoint.matrix("w", 2, 3).data() == w.data());
+  CHECK(checkpoint.matrix("w", {2, 3}).data() == w.data());
   const SafetensorsFile file(folder / "a.safetensors");
   CHECK(file.tensors().at(0).dtype == "F32");
   CHECK(file.bytes(file.tensors()[0]).size() == 24);
@@ -70,9 +70,8 @@ TEST_CASE("safetensors: halves, doubles and unaligned floats are converted") {
   CHECK(checkpoint.vector("brain", 4) == Vector32{{1, -2, 0.5F, 3}});
   CHECK(checkpoint.vector("double", 2)[0] == 3.14159265F);
   CHECK(checkpoint.vector("double", 2)[1] == -std::numeric_limits<float>::infinity());
-  CHECK(checkpoint.non_finite("double") == 0);  // as stored
-  CHECK(checkpoint.matrix("odd", 1, 2)(0, 1) == 8);
-  CHECK(checkpoint.matrix("odd", 1, 2).data() == checkpoint.matrix("odd", 1, 2).data());  // converted once
+  CHECK(checkpoint.matrix("odd", {1, 2})(0, 1) == 8);
+  CHECK(checkpoint.matrix("odd", {1, 2}).data() == checkpoint.matrix("odd", {1, 2}).data());  // converted once
   CHECK_THROWS_WITH(checkpoint.vector("flag", 1), ContainsSubstring("BOOL"));
   CHECK_THROWS_WITH(checkpoint.row_reader("flag"), ContainsSubstring("BOOL"));
   CHECK_THROWS_WITH(checkpoint.row_reader("none"), ContainsSubstring("no tensor 'none'"));
@@ -109,7 +108,6 @@ TEST_CASE("safetensors: every half is converted as IEEE 754 says") {
       wrong += values[i] == expected ? 0 : 1;
   }
   CHECK(wrong == 0);
-  CHECK(checkpoint.non_finite("h") == 2048);
 }
 
 TEST_CASE("safetensors: round trip through the writer") {
@@ -125,8 +123,8 @@ TEST_CASE("safetensors: round trip through the writer") {
   CHECK(file.find("nothing") == nullptr);
   CHECK(reinterpret_cast<std::uintptr_t>(file.bytes(*file.find("z")).data()) % 8 == 0);
   const Checkpoint checkpoint(folder / "m.safetensors");
-  CHECK(checkpoint.matrix("z", 2, 3) == MatrixView32(a.data(), 2, 3));
-  CHECK(checkpoint.matrix("empty", 0, 4).size() == 0);
+  CHECK(checkpoint.matrix("z", {2, 3}) == MatrixView32(a.data(), 2, 3));
+  CHECK(checkpoint.matrix("empty", {0, 4}).size() == 0);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
@@ -145,20 +143,12 @@ TEST_CASE("checkpoint: a wrong shape and a missing tensor are named") {
   CHECK(checkpoint.has("w"));
   CHECK_FALSE(checkpoint.has("v"));
   CHECK_THROWS_WITH(
-      checkpoint.matrix("w", 3, 2),
+      checkpoint.matrix("w", {3, 2}),
       ContainsSubstring("model.safetensors: tensor 'w' has shape (2, 3), expected (3, 2): config.json (or the map) "
                         "and the weights do not belong together"));
-  CHECK_THROWS_AS(checkpoint.matrix("w", 3, 2), FormatError);
+  CHECK_THROWS_AS(checkpoint.matrix("w", {3, 2}), FormatError);
   CHECK_THROWS_AS(checkpoint.vector("w", 6), FormatError);
   CHECK_THROWS_WITH(checkpoint.info("v"), ContainsSubstring("no tensor 'v'"));
-}
-
-TEST_CASE("checkpoint: NaN and infinity are counted") {
-  const TemporaryFolder folder;
-  const std::vector<float> a = {1, NAN, INFINITY, -INFINITY, 0};
-  write_safetensors(folder / "model.safetensors", {{"w", {5}, a.data()}});
-  CHECK(Checkpoint(folder.path()).non_finite("w") == 3);
-  CHECK_THROWS_WITH(Checkpoint(folder.path()).non_finite("v"), ContainsSubstring("no tensor 'v'"));
 }
 
 TEST_CASE("checkpoint: several threads that ask for a tensor are shown the same numbers, converted once") {
@@ -252,7 +242,6 @@ TEST_CASE("checkpoint: a real one opens by its header alone") {
   NEEDS_SHARED("stories260K/model.safetensors");
   const Checkpoint checkpoint(shared_file("stories260K/model.safetensors"));
   CHECK(checkpoint.parameters() > 200'000);
-  CHECK(checkpoint.non_finite(checkpoint.names().front()) == 0);
 }
 
 TEST_CASE("safetensors: axes that no model has, and names that occur twice, are refused") {

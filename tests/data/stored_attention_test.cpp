@@ -87,11 +87,11 @@ const std::vector<Index> whole_shape{layers, documents, heads, length, length};
 class AskedArrays : public NamedArrays {
  public:
   explicit AskedArrays(const std::vector<Index>& shape) : NamedArrays("memory") { add("attentions", "float32", shape); }
-  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
+  [[nodiscard]] std::vector<float> read(const std::string& name, const ArrayBlock& block) const override {
     const std::size_t entries = entries_of(block);
     most = std::max(most, entries);
     all += entries;
-    std::fill_n(room(entries), entries, 1.0F / static_cast<float>(shape(name).back()));
+    return std::vector<float>(entries, 1.0F / static_cast<float>(shape(name).back()));
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& /*name*/) const override { return {}; }
   mutable std::size_t most = 0, all = 0;

@@ -8,7 +8,6 @@
 #include "../../data/arrays/safetensors.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/files/zip_archive.h"
-#include "../../data/sources/found_arrays.h"
 #include "../../data/sources/named_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
@@ -56,11 +55,6 @@ void check_states(const Source& source, Index layers = 2) {
   }
 }
 
-std::filesystem::path write(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  std::ofstream(folder / name, std::ios::binary) << text;
-  return folder / name;
-}
-
 }  // namespace
 
 TEST_CASE("states of every type, byte order and layout are the same states") {
@@ -86,49 +80,6 @@ TEST_CASE("an archive's arrays are found by the usual names, with ids and tokens
   const auto by_layer = source_of(formats("by_layer.npz"), dataset("layer_{layer}"));
   check_states(*by_layer);
   CHECK(by_layer->document(1).ids == std::vector<std::int32_t>{5, 6, 7});
-}
-
-TEST_CASE("a bit that differs anywhere in an archive changes no array: it is refused, or was in nothing that is read") {
-  // Every bit of archives as numpy writes them, but for dates and the like.
-  const TemporaryFolder folder;
-  const auto arrays_of = [](const std::filesystem::path& path) {
-    std::map<std::string, std::vector<float>> found;
-    const auto arrays = open_arrays(path);
-    for (const std::string& name : arrays->names())
-      found[name] = arrays->type(name) == "string" ? std::vector<float>() : arrays->floats(name);
-    return found;
-  };
-  for (const char* name : {"by_layer.npz", "whole.npz"}) {
-    const std::string whole = file_bytes(formats(name));
-    const auto expected = arrays_of(formats(name));
-    REQUIRE(expected.size() > 1);
-    int refused = 0, others = 0;
-    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
-      std::string damaged = whole;
-      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-      try {
-        if (arrays_of(write(folder, "d.npz", damaged)) != expected) ++others;
-      } catch (const FormatError&) {
-        ++refused;
-      }
-    }
-    CHECK(others == 0);
-    CHECK(refused > static_cast<int>(4 * whole.size()));
-  }
-}
-
-TEST_CASE("a part of an archive's array is given only where the whole array is what was written") {
-  const TemporaryFolder folder;
-  for (const char* name : {"by_layer.npz", "whole.npz"}) {
-    CAPTURE(name);
-    std::string bytes = file_bytes(formats(name));
-    const FileBytes file(formats(name));
-    const ZipMember member = zip_members(file).front();
-    const std::size_t last = member.first + member.bytes - 1;
-    bytes[last - 1] = static_cast<char>(bytes[last - 1] ^ 1);  // far from the first entry
-    CHECK_NOTHROW(open_arrays(formats(name)));
-    CHECK_THROWS_WITH(open_arrays(write(folder, "d.npz", bytes)), ContainsSubstring("check sum"));
-  }
 }
 
 TEST_CASE("a dataset of others is read by its name and its axes, whatever their order") {

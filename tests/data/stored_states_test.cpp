@@ -296,7 +296,7 @@ TEST_CASE("of what is said twice neither counts, and padding is no token") {
   std::vector<Tensor> twice = right;
   twice.push_back({"queries/layer_00", {2, 5, 4}});
   CHECK_THROWS_WITH(stored_states(written(twice)),
-                    ContainsSubstring("'queries/layer_0' and 'queries/layer_00' are both of number 0"));
+                    ContainsSubstring("'queries/layer_00' would be of layer 0, which 'queries/layer_0' is of already"));
   for (const float last : {1.0F, 0.0F}) {
     std::vector<Tensor> padded = right;
     padded.push_back({"attention_mask", {2, 5}, {1, 1, 1, 1, 1, 1, 1, 1, 1, last}});

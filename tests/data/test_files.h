@@ -53,17 +53,9 @@ int outcome_in_child(const Work& work) {
   return WEXITSTATUS(status) == done ? 1 : WEXITSTATUS(status);
 }
 
-/// A block of an array as floats, row-major.
-inline std::vector<float> floats_of_block(const headwave::FileBytes& bytes, const headwave::PlacedNumbers& numbers,
-                                          const headwave::ArrayBlock& block) {
-  std::vector<float> values;
-  read_block(bytes, numbers, block, headwave::room_in(values));
-  return values;
-}
-
 /// The numbers of a .npy file as floats, row-major.
 inline std::vector<float> npy_floats(const std::filesystem::path& path) {
   const headwave::FileBytes bytes(path);
   const headwave::NpyInfo info = headwave::npy_info(bytes, path.string());
-  return floats_of_block(bytes, placed_numbers(info, path.string()), headwave::whole_block(info.shape));
+  return headwave::read_block(bytes, placed_numbers(info, path.string()), headwave::whole_block(info.shape));
 }

@@ -130,6 +130,9 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(unigram(R"("unk_id": 0, "vocab": [[")" + std::string(1025, 'a') + R"(", 0]])"), "1025 bytes");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {}, "merges": []})"), "empty");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1})"), "dropout");
+  for (const char* merge : {R"("a b c")", R"("a")", R"(["a"])"})
+    refused(with(&SmallFile::model, fmt::format(R"({{"type": "BPE", "vocab": {{"a": 0}}, "merges": [{}]}})", merge)),
+            "a merge is two pieces");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []})"), "same id 0");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0, "a": 1}, "merges": []})"), "occurs twice");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 18446744073709551615}, "merges": []})"), "whole");

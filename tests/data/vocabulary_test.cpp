@@ -33,9 +33,6 @@ TEST_CASE("spelling by pieces and by words needs the unknown token in the vocabu
 }
 
 TEST_CASE("a merge has two parts, which are in the vocabulary as what they become is") {
-  CHECK(merge_of_line("a b", "merges.txt: line 1").first == "a");
-  for (const char* line : {"", "a", "a b c", " a", "a ", "a  b"})
-    CHECK_THROWS_AS(merge_of_line(line, "merges.txt: line 1"), FormatError);
   CHECK_NOTHROW(byte_pair_encoding(letters(), {{"a", "b"}}, {}, "merges.txt"));
   CHECK_THROWS_AS(byte_pair_encoding(letters(), {{"b", "a"}}, {}, "merges.txt"), FormatError);
   CHECK_THROWS_AS(byte_pair_encoding(letters(), {{"a", "c"}}, {}, "merges.txt"), FormatError);

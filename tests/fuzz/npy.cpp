@@ -18,8 +18,7 @@ FUZZ(bytes) {
     refused_in_one_line([&] {
       const FileBytes read(file.path());
       const NpyInfo info = npy_info(read, "t");
-      std::vector<float> values;
-      read_block(read, placed_numbers(info, "t"), whole_block(info.shape), room_in(values));
+      (void)read_block(read, placed_numbers(info, "t"), whole_block(info.shape));
     });
     refused_in_one_line([&] {
       const FileBytes read(file.path());

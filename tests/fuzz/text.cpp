@@ -21,8 +21,7 @@ FUZZ(bytes) {
     if (!is_valid_utf8(changed)) std::abort();
   static const WordSplitter bytewise = byte_level_words({});
   std::string again;
-  for (const Word& word : bytewise({valid, true})) again += bytes_spelled(word.text).value();
+  for (const Word& word : bytewise({valid, true})) again += readable_spelling(word.text);
   if (again != valid) std::abort();
   for (const WordSplitter& splitter : {bert_words(), word_runs(), white_space_words()}) (void)splitter({valid, true});
-  (void)readable_bytes(bytes);
 }

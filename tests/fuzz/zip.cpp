@@ -19,9 +19,6 @@ FUZZ(bytes) {
   refused_in_one_line([&] {
     const FileBytes read(file.path());
     for (const ZipMember& member : zip_members(read))
-      refused_in_one_line([&] {
-        (void)read.part(member.first, member.bytes).text(0, 4096);
-        if (member.bytes <= std::size_t{1} << 20U) require_check_sum(read, member);
-      });
+      refused_in_one_line([&] { (void)read.part(member.first, member.bytes).text(0, 4096); });
   });
 }

@@ -13,11 +13,11 @@ using namespace headwave;
 TEST_CASE("GPT-2's layer 0 has the Toeplitz shares that numpy gives") {
   NEEDS_SHARED("gpt2-small-attention/model.safetensors");
   const Checkpoint checkpoint(shared_file("gpt2-small-attention"));
-  Matrix32 seen = checkpoint.matrix("transformer.wpe.weight", 1024, 768).topRows(512);
+  Matrix32 seen = checkpoint.matrix("transformer.wpe.weight", {1024, 768}).topRows(512);
   normalise(seen, {checkpoint.vector("transformer.h.0.ln_1.weight", 768),
                    checkpoint.vector("transformer.h.0.ln_1.bias", 768), 1e-5F, NormKind::layer});
   const Matrix positions = seen.cast<double>();
-  const MatrixView32 fused = checkpoint.matrix("transformer.h.0.attn.c_attn.weight", 768, 2304);
+  const MatrixView32 fused = checkpoint.matrix("transformer.h.0.attn.c_attn.weight", {768, 2304});
   constexpr std::array<double, 12> expected{0.828, 0.800, 0.792, 0.781, 0.780, 0.593,
                                             0.828, 0.764, 0.808, 0.835, 0.813, 0.795};
   const PositionNull null(positions, 64, {.draws = 0});

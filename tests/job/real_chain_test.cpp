@@ -41,8 +41,8 @@ TEST_CASE("three heads of GPT-2 have numpy's gains, eigenvalues, cross-spectra, 
   NEEDS_SHARED("gpt2-small-attention/model.safetensors");
   const nlohmann::json golden = golden_json("wave_chain.json");
   const Checkpoint checkpoint(shared_file("gpt2-small-attention"));
-  const Matrix x = checkpoint.matrix("transformer.wpe.weight", 1024, 768).topRows(64).cast<double>();
-  const MatrixView32 fused = checkpoint.matrix("transformer.h.0.attn.c_attn.weight", 768, 2304);
+  const Matrix x = checkpoint.matrix("transformer.wpe.weight", {1024, 768}).topRows(64).cast<double>();
+  const MatrixView32 fused = checkpoint.matrix("transformer.h.0.attn.c_attn.weight", {768, 2304});
   constexpr double tolerance = 1e-9;
   for (const nlohmann::json& of : golden["real"]) {
     const auto head = of["head"].get<Index>();
