@@ -8,7 +8,6 @@
 #include "../../core/algebra/decompositions.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
-#include "../../core/numbers/scale.h"
 #include "position_spectrum.h"
 
 namespace headwave {
@@ -52,7 +51,7 @@ PositionComponents position_components(MatrixView positions) {
 
   // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the
   // range.
-  const double scale = scale_of(positions.cwiseAbs().maxCoeff());
+  const double largest = positions.cwiseAbs().maxCoeff(), scale = largest > 0 ? std::exp2(std::ilogb(largest)) : 1.0;
   Matrix table = positions / scale;
   const double row = table.norm() / std::sqrt(static_cast<double>(table.rows()));
   // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a

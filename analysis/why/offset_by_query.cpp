@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
-#include "../attention/offset_bins.h"
+#include "../attention/offset_trace.h"
 #include "../pass/analysis.h"
 #include "../pass/row_look.h"
 #include "../statistics/quantile.h"

@@ -12,7 +12,7 @@
 #include "../../core/algebra/product.h"
 #include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
-#include "../../core/fields/strongest_heads.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/source.h"

@@ -14,7 +14,6 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/fields/measures.h"
-#include "../../core/fields/strongest_heads.h"
 #include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"

@@ -370,9 +370,9 @@ DistanceSum distance_sum(const StoredProfiles& profiles) {
   sum.weight = Matrix::Zero(rows, bins.count());
   sum.pairs = Matrix::Zero(layers, bins.count());
   for (Index block = 0; block < blocks; ++block) {
-    Matrix& regular = sum.regular.emplace_back(Matrix::Zero(rows, bins.count()));
-    Matrix& regular_pairs = sum.regular_pairs.emplace_back(Matrix::Zero(layers, bins.count()));
-    sum.kept.push_back(Eigen::Map<const Vector>(profiles.arrays.at("kept").values.data() + block * rows, rows));
+    auto& [regular, regular_pairs, kept] = sum.blocks.emplace_back(
+        DistanceBlock{Matrix::Zero(rows, bins.count()), Matrix::Zero(layers, bins.count()), {}});
+    kept = Eigen::Map<const Vector>(profiles.arrays.at("kept").values.data() + block * rows, rows);
     for (Index layer = 0; layer < layers; ++layer)
       for (Index apart = 0; apart < 2; ++apart) {
         const Index at = (block * layers + layer) * 2 + apart;

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "../../analysis/attention/offset_bins.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
