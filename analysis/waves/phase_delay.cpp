@@ -163,37 +163,6 @@ struct PhaseSums {
   CrossSpectra cross;
 };
 
-/// Gathers (1) and (2) of every head over one document, and what random rotations would make of its queries.
-class PhaseListener : public WaveListener {
- public:
-  PhaseListener(const Site& site, Index draws, const RandomRotations& rotations) : rotations_(rotations) {
-    const Index lines = site.length / 2 + 1, rows = site.grid.rows();
-    found_.query = found_.key = Matrix::Zero(rows, lines * phase_bins);
-    found_.cross.by_document.push_back(MatrixC::Zero(lines, rows));
-    found_.cross.null.assign(static_cast<std::size_t>(draws), found_.cross.by_document[0]);
-    found_.cross.null_documents = draws > 0 ? 1 : 0;
-  }
-  void see(const HeadWaves& waves) override {
-    if (waves.rank() == 0) return;
-    const PhaseRotation& rotation = waves.head->rotation;
-    const Vector& gain = waves.head->svd.gain;
-    const Matrix query = direction_spectra(waves.query_spectrum, rotation);
-    add_phases(found_.query, waves.row, rotation, query, phase_bins);
-    add_phases(found_.key, waves.row, rotation, direction_spectra(waves.key_spectrum, rotation), phase_bins);
-    found_.cross.by_document[0].col(waves.row) = phase_cross_spectrum(rotation, gain, query);
-    for (std::size_t draw = 0; draw < found_.cross.null.size(); ++draw) {
-      const PhaseRotation& random = rotations_.of(waves.row, waves.rank(), draw);
-      found_.cross.null[draw].col(waves.row) =
-          phase_cross_spectrum(random, gain, direction_spectra(waves.query_spectrum, random));
-    }
-  }
-  [[nodiscard]] PhaseSums taken() { return std::move(found_); }
-
- private:
-  const RandomRotations& rotations_;
-  PhaseSums found_;
-};
-
 class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
  public:
   using AnalysisOf::AnalysisOf;
@@ -204,13 +173,36 @@ class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of<PhaseListener>(site(), number < null_documents ? options().draws : 0, rotations_);
+    const Index lines = site().length / 2 + 1, rows = site().grid.rows();
+    const std::size_t draws = number < null_documents ? static_cast<std::size_t>(options().draws) : 0;
+    PhaseSums sums;
+    sums.query = sums.key = Matrix::Zero(rows, lines * phase_bins);
+    sums.cross.by_document.push_back(MatrixC::Zero(lines, rows));
+    sums.cross.null.assign(draws, sums.cross.by_document[0]);
+    sums.cross.null_documents = draws > 0 ? 1 : 0;
+    return observe_waves(std::move(sums), [this](PhaseSums& found, const HeadWaves& waves) { add(found, waves); });
   }
 
  protected:
   [[nodiscard]] std::vector<Field> finish_sum(PhaseSums& sum, Finished& finished) override;
 
  private:
+  /// Adds (1) and (2) of a head over one document, and what random rotations would make of its queries.
+  void add(PhaseSums& found, const HeadWaves& waves) const {
+    if (waves.rank() == 0) return;
+    const PhaseRotation& rotation = waves.head->rotation;
+    const Vector& gain = waves.head->svd.gain;
+    const Matrix query = direction_spectra(waves.query_spectrum, rotation);
+    add_phases(found.query, waves.row, rotation, query, phase_bins);
+    add_phases(found.key, waves.row, rotation, direction_spectra(waves.key_spectrum, rotation), phase_bins);
+    found.cross.by_document[0].col(waves.row) = phase_cross_spectrum(rotation, gain, query);
+    for (std::size_t draw = 0; draw < found.cross.null.size(); ++draw) {
+      const PhaseRotation& random = rotations_.of(waves.row, waves.rank(), draw);
+      found.cross.null[draw].col(waves.row) =
+          phase_cross_spectrum(random, gain, direction_spectra(waves.query_spectrum, random));
+    }
+  }
+
   RandomRotations rotations_;
 };
 
