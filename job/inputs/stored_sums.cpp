@@ -395,11 +395,10 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
   const Index layers = std::ssize(profiles.layers), heads = profiles.heads;
   HeadTypeSum sum;
   sum.documents = std::ssize(profiles.lengths);
-  sum.scores = {whole(profiles, "head_score", head_scores), whole(profiles, "head_score_documents", head_scores)};
   const std::vector<double>& windows = profiles.arrays.at("window").values;
   std::map<Index, Index> documents_of_length;
   for (const Index length : profiles.lengths) ++documents_of_length[length];
-  Matrix even = Matrix::Zero(static_cast<Index>(even_scores), layers * heads), count = even;
+  Matrix even = Matrix::Zero(even_scores, layers * heads), count = even;
   for (const auto& [length, documents] : documents_of_length)
     for (Index layer = 0; layer < layers; ++layer) {
       const auto window =
@@ -411,7 +410,10 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
         count.row(score).segment(layer * heads, heads).array() += static_cast<double>(documents);
       }
     }
-  sum.even = {even, count};
+  Matrix scores(head_scores + even_scores, layers * heads), defined = scores;
+  scores << whole(profiles, "head_score", head_scores), even;
+  defined << whole(profiles, "head_score_documents", head_scores), count;
+  sum.scores = {std::move(scores), std::move(defined)};
   const Matrix shares = whole(profiles, "argmax_share", layers * heads);
   sum.argmax_share = {shares, whole(profiles, "argmax_documents", layers * heads).replicate(1, shares.cols())};
   const std::vector<double>& sinks = profiles.arrays.at("sink_position").values;
