@@ -76,7 +76,7 @@ class StackPass {
     inputs.position_key = weights.position_key;
     inputs.position_query = weights.position_query;
     inputs.sinks = weights.sinks;
-    const Mask<float> mask{spec_.causal, -1, -1, {}, stack_.window(layer), stack_.chunk(layer)};
+    const Mask<float> mask{spec_.causal, {}, stack_.window(layer), stack_.chunk(layer)};
     return attend<float>(inputs, mask, {layer, self_kind(), &document_}, probes_);
   }
 

@@ -15,7 +15,7 @@ using namespace headwave;
 namespace {
 
 constexpr Index length = 12;
-const Mask<float> causal{true, -1, -1, {}};
+const Mask<float> causal{true, {}};
 
 Document a_document() {
   Document document;

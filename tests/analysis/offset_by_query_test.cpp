@@ -23,7 +23,7 @@ struct RandomHead {
       for (float& entry : side->reshaped<Eigen::RowMajor>()) entry = static_cast<float>(random.normal());
   }
   void show(Probe& probe) const {
-    const Mask<float> mask{kind == AttentionKind::causal, -1, -1, {}, window};
+    const Mask<float> mask{kind == AttentionKind::causal, {}, window};
     const std::vector<Probe*> probes{&probe};
     attend<float>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {0, kind, nullptr}, probes);
   }

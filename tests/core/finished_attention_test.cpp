@@ -62,7 +62,7 @@ FinishedAttention finished(const std::vector<Matrix32>& heads) {
 }
 
 Mask<float> masked(bool causal, Index window = 0) {
-  return {causal, -1, -1, {}, window};
+  return {causal, {}, window};
 }
 
 /// Weights of two heads over so many tokens.
