@@ -133,23 +133,12 @@ void as_layer_sees(Matrix32& x, const Stack& stack, Index layer) {
   if (stack.block.norm_place == NormPlace::pre) normalise(x, stack.blocks[static_cast<std::size_t>(layer)].self_norm);
 }
 
-/// Mean row, summed in double.
-Eigen::RowVectorXf mean_row(const WordTable& table, float scale) {
-  constexpr Index at_a_time = 1024;
-  Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.cols());
-  for (Index first = 0; first < table.rows(); first += at_a_time)
-    sum += table.copied(first, std::min(at_a_time, table.rows() - first)).cast<double>().colwise().sum();
-  return (sum / static_cast<double>(table.rows()) * static_cast<double>(scale)).cast<float>();
-}
-
 }  // namespace
 
-Matrix layer_positions(const Stack& stack, Index layer, bool with_mean_word) {
+Matrix layer_positions(const Stack& stack, Index layer) {
   require_layer(stack, layer);
-  const Embedding& embedding = stack.embedding;
-  if (embedding.positions.empty()) return {};
-  Matrix32 x = embedding.positions;
-  if (with_mean_word && !embedding.words.empty()) x.rowwise() += mean_row(embedding.words, embedding.word_scale);
+  if (stack.embedding.positions.empty()) return {};
+  Matrix32 x = stack.embedding.positions;
   as_layer_sees(x, stack, layer);
   return x.cast<double>();
 }
