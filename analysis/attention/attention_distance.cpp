@@ -259,16 +259,14 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
   return fields.taken();
 }
 
-const AnalysisKind& attention_distance_analysis() {
-  static const AnalysisKind kind{.name = "attention_distance",
-                                 .asks = "How far does each head look, and which window would hold what it looks at?",
-                                 .needs = {Need::attention},
-                                 .reads = {measured_offset_analysis},
-                                 .of_sums = true,
-                                 .one_sequence = true,
-                                 .by_default = true,
-                                 .make = make_of<AttentionDistanceAnalysis>};
-  return kind;
-}
+extern const AnalysisKind attention_distance_analysis{
+    .name = "attention_distance",
+    .asks = "How far does each head look, and which window would hold what it looks at?",
+    .needs = {Need::attention},
+    .reads = {&measured_offset_analysis},
+    .of_sums = true,
+    .one_sequence = true,
+    .by_default = true,
+    .make = make_of<AttentionDistanceAnalysis>};
 
 }  // namespace headwave

@@ -63,6 +63,6 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
                                        const DistanceOptions& options = {});
 
 /// In a job: attention_distance/..., of the traces of a run or of stored sums.
-const AnalysisKind& attention_distance_analysis();
+extern const AnalysisKind attention_distance_analysis;
 
 }  // namespace headwave

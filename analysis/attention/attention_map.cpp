@@ -249,14 +249,12 @@ class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
 
 }  // namespace
 
-const AnalysisKind& attention_map_analysis() {
-  static const AnalysisKind kind{.name = "attention_map",
-                                 .asks = "What does attention look like, weight by weight, in one document?",
-                                 .needs = {Need::attention},
-                                 .options = {&map_document_option},
-                                 .by_default = true,
-                                 .make = make_of<AttentionMapAnalysis>};
-  return kind;
-}
+extern const AnalysisKind attention_map_analysis{
+    .name = "attention_map",
+    .asks = "What does attention look like, weight by weight, in one document?",
+    .needs = {Need::attention},
+    .options = {&map_document_option},
+    .by_default = true,
+    .make = make_of<AttentionMapAnalysis>};
 
 }  // namespace headwave

@@ -233,16 +233,13 @@ std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOp
   return fields.taken();
 }
 
-const AnalysisKind& head_cluster_analysis() {
-  static const AnalysisKind kind{.name = "head_cluster",
-                                 .asks = "Which heads have profiles alike?",
-                                 .needs = {Need::attention},
-                                 .reads = {measured_offset_analysis},
-                                 .options = {&window_option, &clusters_option, &sweep_option},
-                                 .of_sums = true,
-                                 .by_default = true,
-                                 .make = make_of<HeadClusterAnalysis>};
-  return kind;
-}
+extern const AnalysisKind head_cluster_analysis{.name = "head_cluster",
+                                                .asks = "Which heads have profiles alike?",
+                                                .needs = {Need::attention},
+                                                .reads = {&measured_offset_analysis},
+                                                .options = {&window_option, &clusters_option, &sweep_option},
+                                                .of_sums = true,
+                                                .by_default = true,
+                                                .make = make_of<HeadClusterAnalysis>};
 
 }  // namespace headwave

@@ -347,14 +347,12 @@ Vector even_attention(Index queries, Index keys, AttentionKind kind, Index windo
   return even;
 }
 
-const AnalysisKind& head_types_analysis() {
-  static const AnalysisKind kind{.name = "head_types",
-                                 .asks = "What is each head called: previous, next, duplicate, induction, sink?",
-                                 .needs = {Need::attention},
-                                 .of_sums = true,
-                                 .by_default = true,
-                                 .make = make_of<AnalysisByLook<HeadTypeLook, head_type_fields>>};
-  return kind;
-}
+extern const AnalysisKind head_types_analysis{
+    .name = "head_types",
+    .asks = "What is each head called: previous, next, duplicate, induction, sink?",
+    .needs = {Need::attention},
+    .of_sums = true,
+    .by_default = true,
+    .make = make_of<AnalysisByLook<HeadTypeLook, head_type_fields>>};
 
 }  // namespace headwave

@@ -62,6 +62,6 @@ struct HeadTypeSum {
 };
 
 /// In a job: head_types/...
-const AnalysisKind& head_types_analysis();
+extern const AnalysisKind head_types_analysis;
 
 }  // namespace headwave

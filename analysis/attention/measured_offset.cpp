@@ -88,15 +88,12 @@ std::vector<Field> describe(const MeasuredOffsets& measured) {
   return fields.taken();
 }
 
-const AnalysisKind& measured_offset_analysis() {
-  static const AnalysisKind kind{
-      .name = "measured_offset",
-      .asks = "At which offset does each head look most, and does it stand out from the null?",
-      .needs = {Need::attention},
-      .of_sums = true,
-      .always = true,
-      .make = make_of<MeasuredOffsetAnalysis>};
-  return kind;
-}
+extern const AnalysisKind measured_offset_analysis{
+    .name = "measured_offset",
+    .asks = "At which offset does each head look most, and does it stand out from the null?",
+    .needs = {Need::attention},
+    .of_sums = true,
+    .always = true,
+    .make = make_of<MeasuredOffsetAnalysis>};
 
 }  // namespace headwave

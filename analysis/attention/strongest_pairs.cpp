@@ -155,13 +155,11 @@ class StrongestPairsAnalysis : public AnalysisOf<StrongestPairs> {
 
 }  // namespace
 
-const AnalysisKind& strongest_pairs_analysis() {
-  static const AnalysisKind kind{.name = "strongest_pairs",
-                                 .asks = "Which query-key pairs of all documents have the largest weights?",
-                                 .needs = {Need::attention},
-                                 .by_default = true,
-                                 .make = make_of<StrongestPairsAnalysis>};
-  return kind;
-}
+extern const AnalysisKind strongest_pairs_analysis{
+    .name = "strongest_pairs",
+    .asks = "Which query-key pairs of all documents have the largest weights?",
+    .needs = {Need::attention},
+    .by_default = true,
+    .make = make_of<StrongestPairsAnalysis>};
 
 }  // namespace headwave

@@ -96,13 +96,11 @@ std::vector<Field> describe(const PositionComponents& components) {
   return fields.taken();
 }
 
-const AnalysisKind& position_components_analysis() {
-  static const AnalysisKind kind{.name = "position_components",
-                                 .asks = "What are the principal components of the position table (PCA)?",
-                                 .needs = {Need::positions},
-                                 .one_sequence = true,
-                                 .make = make_position_components};
-  return kind;
-}
+extern const AnalysisKind position_components_analysis{
+    .name = "position_components",
+    .asks = "What are the principal components of the position table (PCA)?",
+    .needs = {Need::positions},
+    .one_sequence = true,
+    .make = make_position_components};
 
 }  // namespace headwave

@@ -179,15 +179,12 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
   return fields.taken();
 }
 
-const AnalysisKind& position_spectrum_analysis() {
-  static const AnalysisKind kind{.name = "position_spectrum",
-                                 .asks = "Which frequencies does the position table hold?",
-                                 .needs = {Need::positions},
-                                 .options = {&rows_option},
-                                 .one_sequence = true,
-                                 .by_default = true,
-                                 .make = make_of<PositionSpectrumAnalysis>};
-  return kind;
-}
+extern const AnalysisKind position_spectrum_analysis{.name = "position_spectrum",
+                                                     .asks = "Which frequencies does the position table hold?",
+                                                     .needs = {Need::positions},
+                                                     .options = {&rows_option},
+                                                     .one_sequence = true,
+                                                     .by_default = true,
+                                                     .make = make_of<PositionSpectrumAnalysis>};
 
 }  // namespace headwave

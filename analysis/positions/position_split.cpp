@@ -399,14 +399,11 @@ class PositionSplitAnalysis : public AnalysisOf<LayerMoments> {
 
 }  // namespace
 
-const AnalysisKind& position_split_analysis() {
-  static const AnalysisKind kind{
-      .name = "position_split",
-      .asks = "How much of hidden states is position, context and rest, and how much of the table is left (CCA)?",
-      .needs = {Need::weights, Need::states, Need::equal_length},
-      .chain = true,
-      .make = make_of<PositionSplitAnalysis>};
-  return kind;
-}
+extern const AnalysisKind position_split_analysis{
+    .name = "position_split",
+    .asks = "How much of hidden states is position, context and rest, and how much of the table is left (CCA)?",
+    .needs = {Need::weights, Need::states, Need::equal_length},
+    .chain = true,
+    .make = make_of<PositionSplitAnalysis>};
 
 }  // namespace headwave

@@ -115,14 +115,12 @@ class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
 
 }  // namespace
 
-const AnalysisKind& cross_covariance_analysis() {
-  static const AnalysisKind kind{.name = "cross_covariance",
-                                 .asks = "At which lags do redefined queries and keys vary together?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<CrossCovarianceAnalysis>};
-  return kind;
-}
+extern const AnalysisKind cross_covariance_analysis{
+    .name = "cross_covariance",
+    .asks = "At which lags do redefined queries and keys vary together?",
+    .needs = {Need::weights, Need::states, Need::equal_length},
+    .reads = {&qk_svd_analysis},
+    .chain = true,
+    .make = make_of<CrossCovarianceAnalysis>};
 
 }  // namespace headwave

@@ -121,14 +121,11 @@ class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
 
 }  // namespace
 
-const AnalysisKind& periodic_columns_analysis() {
-  static const AnalysisKind kind{.name = "periodic_columns",
-                                 .asks = "Which columns of redefined queries and keys are periodic?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<PeriodicColumnsAnalysis>};
-  return kind;
-}
+extern const AnalysisKind periodic_columns_analysis{.name = "periodic_columns",
+                                                    .asks = "Which columns of redefined queries and keys are periodic?",
+                                                    .needs = {Need::weights, Need::states, Need::equal_length},
+                                                    .reads = {&qk_svd_analysis},
+                                                    .chain = true,
+                                                    .make = make_of<PeriodicColumnsAnalysis>};
 
 }  // namespace headwave

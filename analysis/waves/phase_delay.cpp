@@ -261,14 +261,11 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& /*fi
 
 }  // namespace
 
-const AnalysisKind& phase_delay_analysis() {
-  static const AnalysisKind kind{.name = "phase_delay",
-                                 .asks = "Which delay do the phases between queries and keys predict?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<PhaseDelayAnalysis>};
-  return kind;
-}
+extern const AnalysisKind phase_delay_analysis{.name = "phase_delay",
+                                               .asks = "Which delay do the phases between queries and keys predict?",
+                                               .needs = {Need::weights, Need::states, Need::equal_length},
+                                               .reads = {&qk_svd_analysis},
+                                               .chain = true,
+                                               .make = make_of<PhaseDelayAnalysis>};
 
 }  // namespace headwave

@@ -254,13 +254,11 @@ class QkSvdAnalysis : public Analysis {
 
 }  // namespace
 
-const AnalysisKind& qk_svd_analysis() {
-  static const AnalysisKind kind{.name = "qk_svd",
-                                 .asks = "What does each head match, from its weights: gains, rank, phases, retention?",
-                                 .needs = {Need::weights},
-                                 .chain = true,
-                                 .make = make_of<QkSvdAnalysis>};
-  return kind;
-}
+extern const AnalysisKind qk_svd_analysis{
+    .name = "qk_svd",
+    .asks = "What does each head match, from its weights: gains, rank, phases, retention?",
+    .needs = {Need::weights},
+    .chain = true,
+    .make = make_of<QkSvdAnalysis>};
 
 }  // namespace headwave

@@ -105,6 +105,6 @@ struct ChainHeads {
 };
 
 /// In a job: qk_svd/... and phase_rotation/... of the weights, and ChainHeads before the documents.
-const AnalysisKind& qk_svd_analysis();
+extern const AnalysisKind qk_svd_analysis;
 
 }  // namespace headwave

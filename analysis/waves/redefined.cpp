@@ -82,14 +82,12 @@ class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
 
 }  // namespace
 
-const AnalysisKind& redefined_analysis() {
-  static const AnalysisKind kind{.name = "redefined",
-                                 .asks = "What do periodic redefined queries and keys look like in a document?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<RedefinedAnalysis>};
-  return kind;
-}
+extern const AnalysisKind redefined_analysis{
+    .name = "redefined",
+    .asks = "What do periodic redefined queries and keys look like in a document?",
+    .needs = {Need::weights, Need::states, Need::equal_length},
+    .reads = {&qk_svd_analysis},
+    .chain = true,
+    .make = make_of<RedefinedAnalysis>};
 
 }  // namespace headwave

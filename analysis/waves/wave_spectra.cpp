@@ -131,15 +131,12 @@ class WaveSpectraAnalysis : public AnalysisOf<WaveSpectra> {
 
 }  // namespace
 
-const AnalysisKind& wave_spectra_analysis() {
-  static const AnalysisKind kind{
-      .name = "wave_spectra",
-      .asks = "Which frequencies do redefined queries and keys and hidden states hold, layer by layer?",
-      .needs = {Need::weights, Need::states, Need::equal_length},
-      .reads = {qk_svd_analysis},
-      .chain = true,
-      .make = make_of<WaveSpectraAnalysis>};
-  return kind;
-}
+extern const AnalysisKind wave_spectra_analysis{
+    .name = "wave_spectra",
+    .asks = "Which frequencies do redefined queries and keys and hidden states hold, layer by layer?",
+    .needs = {Need::weights, Need::states, Need::equal_length},
+    .reads = {&qk_svd_analysis},
+    .chain = true,
+    .make = make_of<WaveSpectraAnalysis>};
 
 }  // namespace headwave

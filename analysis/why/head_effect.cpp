@@ -300,13 +300,10 @@ std::unique_ptr<Analysis> make_head_effect(const AnalysisInput& input) {
 
 }  // namespace
 
-const AnalysisKind& head_effect_analysis() {
-  static const AnalysisKind kind{.name = "head_effect",
-                                 .asks = "Does the head matter: what changes without it?",
-                                 .needs = {Need::attention},
-                                 .one_sequence = true,
-                                 .make = make_head_effect};
-  return kind;
-}
+extern const AnalysisKind head_effect_analysis{.name = "head_effect",
+                                               .asks = "Does the head matter: what changes without it?",
+                                               .needs = {Need::attention},
+                                               .one_sequence = true,
+                                               .make = make_head_effect};
 
 }  // namespace headwave

@@ -710,15 +710,13 @@ std::vector<Field> describe(const ScoreSources& found) {
   return fields.taken();
 }
 
-const AnalysisKind& score_sources_analysis() {
-  static const AnalysisKind kind{.name = "score_sources",
-                                 .asks = "Which part of the network wrote what a head's queries and keys read?",
-                                 .needs = {Need::weights, Need::projections, Need::equal_length},
-                                 .reads = {head_account_analysis},
-                                 .one_sequence = true,
-                                 .by_default = true,
-                                 .make = make_score_sources};
-  return kind;
-}
+extern const AnalysisKind score_sources_analysis{
+    .name = "score_sources",
+    .asks = "Which part of the network wrote what a head's queries and keys read?",
+    .needs = {Need::weights, Need::projections, Need::equal_length},
+    .reads = {&head_account_analysis},
+    .one_sequence = true,
+    .by_default = true,
+    .make = make_score_sources};
 
 }  // namespace headwave

@@ -61,7 +61,7 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
   for (const std::string& name : job.only) {
     if (std::ranges::any_of(results, [&](const KindResult& found) { return holds(found.result, name); })) continue;
     const Attributes& said = results.front().result.provenance;
-    std::string why = name == head_account_analysis().name || !said.contains("watched")
+    std::string why = name == head_account_analysis.name || !said.contains("watched")
                           ? attribute_text(said, "undefined_account")
                           : "it needs the documents themselves";
     if (why.empty()) why = attribute_text(said, "undefined_waves");

@@ -456,11 +456,11 @@ std::string StoredSums::file() const {
 
 std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const Site& site, Index reach) const {
   const auto of = []<class Sum>(Sum sum) { return std::make_unique<DocumentSumOf<Sum>>(std::move(sum)); };
-  if (&kind == &measured_offset_analysis()) return of(within(traces_, reach));
-  if (&kind == &attention_distance_analysis()) return of(distance_sum(profiles_));
-  if (&kind == &head_types_analysis()) return of(head_type_sum(profiles_));
-  const bool account = &kind == &head_account_analysis();
-  if (!account && &kind != &attention_bits_analysis()) return nullptr;
+  if (&kind == &measured_offset_analysis) return of(within(traces_, reach));
+  if (&kind == &attention_distance_analysis) return of(distance_sum(profiles_));
+  if (&kind == &head_types_analysis) return of(head_type_sum(profiles_));
+  const bool account = &kind == &head_account_analysis;
+  if (!account && &kind != &attention_bits_analysis) return nullptr;
   const Index length = profiles_.lengths.front();
   if (profiles_.dealt_documents == 0 || site.length != length || !Attendings(profiles_).fit()) return nullptr;
   if (account) return of(account_sum(profiles_, std::min(reach, (length - 1) / 2)));
