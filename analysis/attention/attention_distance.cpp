@@ -190,11 +190,8 @@ DistanceSum distance_sum(const OffsetTraces& traces) {
   return sum;
 }
 
-class AttentionDistanceAnalysis : public AnalysisOf<DistanceSum> {
- public:
+struct AttentionDistanceAnalysis : AnalysisOf<DistanceSum> {
   using AnalysisOf::AnalysisOf;
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(DistanceSum& sum, Finished& finished) override {
     if (sum.blocks.empty()) sum = distance_sum(finished.get<OffsetTraces>());
     return attention_distances(sum, site().grid, stack().block.kv_heads);

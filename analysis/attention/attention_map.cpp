@@ -214,14 +214,11 @@ struct Side {
   }
 };
 
-class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
- public:
+struct AttentionMapAnalysis : AnalysisOf<First<AttentionMaps>> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     return i == options()[map_document_option] ? look_of<AttentionMapProbe>(site(), document) : nullptr;
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(First<AttentionMaps>& sum, Finished& /*finished*/) override {
     const AttentionMaps maps = sum.value.value_or(AttentionMaps{});
     const Matrix window = maps.weights.empty() ? Matrix() : maps.weights.front();

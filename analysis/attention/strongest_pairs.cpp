@@ -119,14 +119,11 @@ class StrongestPairLook : public RowLook {
   std::vector<std::vector<Found>> strongest_;  // (rows)
 };
 
-class StrongestPairsAnalysis : public AnalysisOf<StrongestPairs> {
- public:
+struct StrongestPairsAnalysis : AnalysisOf<StrongestPairs> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     return look_of<StrongestPairLook>(site(), document, i);
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(StrongestPairs& sum, Finished& /*finished*/) override {
     // Places without a pair have a NaN, -1 and empty texts.
     sum.of_head.resize(static_cast<std::size_t>(site().grid.rows()));

@@ -25,8 +25,7 @@ void fix_signs(Matrix& directions, Matrix& coordinates) {
   }
 }
 
-class PositionComponentsAnalysis : public Analysis {
- public:
+struct PositionComponentsAnalysis : Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
     return describe(position_components(

@@ -106,8 +106,7 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
 
 /// The spectrum of the rows that the first document's tokens read, beside its words; without words, of all
 /// rows. Rows that were never trained are omitted.
-class PositionSpectrumAnalysis : public Analysis {
- public:
+struct PositionSpectrumAnalysis : Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
     const Matrix positions = position_rows(stack(), rows_to_read(stack(), options()[rows_option]));

@@ -380,14 +380,11 @@ class MomentsProbe : public Probe {
   LayerMoments found_;
 };
 
-class PositionSplitAnalysis : public AnalysisOf<LayerMoments> {
- public:
+struct PositionSplitAnalysis : AnalysisOf<LayerMoments> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     return site().number_of(i) < 0 ? nullptr : look_of<MomentsProbe>(site());
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& /*finished*/) override {
     const std::vector<Index>& layers = site().grid.layers;
     std::vector<Field> fields = position_correlation(sum.layers, layers, position_rows(stack(), site().length),

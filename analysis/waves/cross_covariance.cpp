@@ -65,8 +65,7 @@ struct CrossCovariances {
   Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
 };
 
-class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
- public:
+struct CrossCovarianceAnalysis : AnalysisOf<CrossCovariances> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0) return nullptr;
@@ -85,8 +84,6 @@ class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
                            found.weighted_centred.row(waves.row).segment(to, width) = one.weighted_centred.transpose();
                          });
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(CrossCovariances& sum, Finished& /*finished*/) override {
     const auto documents = static_cast<double>(sum.documents);
     const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);

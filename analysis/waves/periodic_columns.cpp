@@ -64,8 +64,7 @@ struct PeriodicColumns {
   First<Matrix> frequency;  ///< (rows * d_head, 2)  where those peaks are in the first document, cycles per T
 };
 
-class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
- public:
+struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
   explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
       : AnalysisOf(input), threshold_(periodic_threshold(input.site.length)) {}
 
@@ -87,8 +86,6 @@ class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
       }
     });
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(PeriodicColumns& sum, Finished& /*finished*/) override {
     const auto documents = static_cast<double>(sum.documents);
     const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)},

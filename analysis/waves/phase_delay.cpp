@@ -163,8 +163,7 @@ struct PhaseSums {
   CrossSpectra cross;
 };
 
-class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
- public:
+struct PhaseDelayAnalysis : AnalysisOf<PhaseSums> {
   using AnalysisOf::AnalysisOf;
   void prepare(Finished& finished) override {
     rotations_ = RandomRotations(stack().d_model(), finished.get<ChainHeads>().heads, options().draws, options().seed,
@@ -182,8 +181,6 @@ class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
     sums.cross.null_documents = draws > 0 ? 1 : 0;
     return observe_waves(std::move(sums), [this](PhaseSums& found, const HeadWaves& waves) { add(found, waves); });
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(PhaseSums& sum, Finished& finished) override;
 
  private:

@@ -241,8 +241,7 @@ std::vector<Field> fields_of(const std::vector<ChainHead>& heads, const HeadGrid
   return svd.append(rotation.taken()).taken();
 }
 
-class QkSvdAnalysis : public Analysis {
- public:
+struct QkSvdAnalysis : Analysis {
   using Analysis::Analysis;
   void prepare(Finished& finished) override {
     finished.keep(ChainHeads{chain_heads(stack(), site().grid, input().threads)});

@@ -45,8 +45,7 @@ std::vector<Index> shown_columns(const HeadWaves& waves) {
   return chosen;
 }
 
-class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
- public:
+struct RedefinedAnalysis : AnalysisOf<RedefinedWaves> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) != 0) return nullptr;
@@ -63,8 +62,6 @@ class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
                            }
                          });
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(RedefinedWaves& sum, Finished& /*finished*/) override {
     const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
     const Axis wave =

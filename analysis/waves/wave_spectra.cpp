@@ -95,16 +95,13 @@ class WaveSpectraListener : public WaveListener {
   WaveSpectra found_;
 };
 
-class WaveSpectraAnalysis : public AnalysisOf<WaveSpectra> {
- public:
+struct WaveSpectraAnalysis : AnalysisOf<WaveSpectra> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
     return look_of<WaveSpectraListener>(site(), stack().block.d_head, count(), options().seed, number);
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(WaveSpectra& sum, Finished& /*finished*/) override {
     const std::vector<Axis> lines{layer_axis(site().grid.layers), frequency_axis(site().length)};
     Fields fields("wave_spectra");
