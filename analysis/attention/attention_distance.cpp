@@ -259,7 +259,6 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
 extern const AnalysisKind attention_distance_analysis{
     .name = "attention_distance",
     .asks = "How far does each head look, and which window would hold what it looks at?",
-    .needs = {Need::attention},
     .reads = {&measured_offset_analysis},
     .of_sums = true,
     .one_sequence = true,

@@ -249,7 +249,6 @@ struct AttentionMapAnalysis : AnalysisOf<First<AttentionMaps>> {
 extern const AnalysisKind attention_map_analysis{
     .name = "attention_map",
     .asks = "What does attention look like, weight by weight, in one document?",
-    .needs = {Need::attention},
     .options = {&map_document_option},
     .by_default = true,
     .make = make_of<AttentionMapAnalysis>};

@@ -227,7 +227,6 @@ std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOp
 
 extern const AnalysisKind head_cluster_analysis{.name = "head_cluster",
                                                 .asks = "Which heads have profiles alike?",
-                                                .needs = {Need::attention},
                                                 .reads = {&measured_offset_analysis},
                                                 .options = {&window_option, &clusters_option, &sweep_option},
                                                 .of_sums = true,

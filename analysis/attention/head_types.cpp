@@ -350,7 +350,6 @@ Vector even_attention(Index queries, Index keys, AttentionKind kind, Index windo
 extern const AnalysisKind head_types_analysis{
     .name = "head_types",
     .asks = "What is each head called: previous, next, duplicate, induction, sink?",
-    .needs = {Need::attention},
     .of_sums = true,
     .by_default = true,
     .make = make_of<AnalysisByLook<HeadTypeLook, head_type_fields>>};

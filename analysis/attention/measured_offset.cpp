@@ -88,7 +88,6 @@ std::vector<Field> describe(const MeasuredOffsets& measured) {
 extern const AnalysisKind measured_offset_analysis{
     .name = "measured_offset",
     .asks = "At which offset does each head look most, and does it stand out from the null?",
-    .needs = {Need::attention},
     .of_sums = true,
     .always = true,
     .make = make_of<MeasuredOffsetAnalysis>};

@@ -155,7 +155,6 @@ struct StrongestPairsAnalysis : AnalysisOf<StrongestPairs> {
 extern const AnalysisKind strongest_pairs_analysis{
     .name = "strongest_pairs",
     .asks = "Which query-key pairs of all documents have the largest weights?",
-    .needs = {Need::attention},
     .by_default = true,
     .make = make_of<StrongestPairsAnalysis>};
 

@@ -98,7 +98,6 @@ std::vector<Field> describe(const PositionComponents& components) {
 extern const AnalysisKind position_components_analysis{
     .name = "position_components",
     .asks = "What are the principal components of the position table (PCA)?",
-    .needs = {Need::positions},
     .one_sequence = true,
     .make = make_position_components};
 

@@ -180,7 +180,6 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
 
 extern const AnalysisKind position_spectrum_analysis{.name = "position_spectrum",
                                                      .asks = "Which frequencies does the position table hold?",
-                                                     .needs = {Need::positions},
                                                      .options = {&rows_option},
                                                      .one_sequence = true,
                                                      .by_default = true,

@@ -399,7 +399,7 @@ struct PositionSplitAnalysis : AnalysisOf<LayerMoments> {
 extern const AnalysisKind position_split_analysis{
     .name = "position_split",
     .asks = "How much of hidden states is position, context and rest, and how much of the table is left (CCA)?",
-    .needs = {Need::weights, Need::states, Need::equal_length},
+    .equal_length = true,
     .chain = true,
     .make = make_of<PositionSplitAnalysis>};
 

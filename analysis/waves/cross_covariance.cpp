@@ -115,7 +115,7 @@ struct CrossCovarianceAnalysis : AnalysisOf<CrossCovariances> {
 extern const AnalysisKind cross_covariance_analysis{
     .name = "cross_covariance",
     .asks = "At which lags do redefined queries and keys vary together?",
-    .needs = {Need::weights, Need::states, Need::equal_length},
+    .equal_length = true,
     .reads = {&qk_svd_analysis},
     .chain = true,
     .make = make_of<CrossCovarianceAnalysis>};

@@ -120,7 +120,7 @@ struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
 
 extern const AnalysisKind periodic_columns_analysis{.name = "periodic_columns",
                                                     .asks = "Which columns of redefined queries and keys are periodic?",
-                                                    .needs = {Need::weights, Need::states, Need::equal_length},
+                                                    .equal_length = true,
                                                     .reads = {&qk_svd_analysis},
                                                     .chain = true,
                                                     .make = make_of<PeriodicColumnsAnalysis>};

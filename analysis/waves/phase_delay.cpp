@@ -260,7 +260,7 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& /*fi
 
 extern const AnalysisKind phase_delay_analysis{.name = "phase_delay",
                                                .asks = "Which delay do the phases between queries and keys predict?",
-                                               .needs = {Need::weights, Need::states, Need::equal_length},
+                                               .equal_length = true,
                                                .reads = {&qk_svd_analysis},
                                                .chain = true,
                                                .make = make_of<PhaseDelayAnalysis>};

@@ -256,7 +256,6 @@ struct QkSvdAnalysis : Analysis {
 extern const AnalysisKind qk_svd_analysis{
     .name = "qk_svd",
     .asks = "What does each head match, from its weights: gains, rank, phases, retention?",
-    .needs = {Need::weights},
     .chain = true,
     .make = make_of<QkSvdAnalysis>};
 

@@ -82,7 +82,7 @@ struct RedefinedAnalysis : AnalysisOf<RedefinedWaves> {
 extern const AnalysisKind redefined_analysis{
     .name = "redefined",
     .asks = "What do periodic redefined queries and keys look like in a document?",
-    .needs = {Need::weights, Need::states, Need::equal_length},
+    .equal_length = true,
     .reads = {&qk_svd_analysis},
     .chain = true,
     .make = make_of<RedefinedAnalysis>};

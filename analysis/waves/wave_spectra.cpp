@@ -131,7 +131,7 @@ struct WaveSpectraAnalysis : AnalysisOf<WaveSpectra> {
 extern const AnalysisKind wave_spectra_analysis{
     .name = "wave_spectra",
     .asks = "Which frequencies do redefined queries and keys and hidden states hold, layer by layer?",
-    .needs = {Need::weights, Need::states, Need::equal_length},
+    .equal_length = true,
     .reads = {&qk_svd_analysis},
     .chain = true,
     .make = make_of<WaveSpectraAnalysis>};

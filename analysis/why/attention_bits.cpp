@@ -822,7 +822,8 @@ std::vector<Field> describe(const AttentionBits& bits) {
 extern const AnalysisKind attention_bits_analysis{
     .name = "attention_bits",
     .asks = "What is all of a head's attention made of: sink, position, word, match?",
-    .needs = {Need::attention, Need::projections, Need::equal_length},
+    .projections = true,
+    .equal_length = true,
     .reads = {&head_account_analysis},
     .of_sums = true,
     .by_default = true,

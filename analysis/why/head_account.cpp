@@ -577,7 +577,8 @@ std::vector<Field> describe(const HeadAccount& account) {
 extern const AnalysisKind head_account_analysis{
     .name = "head_account",
     .asks = "Why does each head look there: positions, itself, or its context?",
-    .needs = {Need::attention, Need::projections, Need::equal_length},
+    .projections = true,
+    .equal_length = true,
     .of_sums = true,
     .by_default = true,
     .make = make_head_account};

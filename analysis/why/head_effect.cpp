@@ -302,7 +302,6 @@ std::unique_ptr<Analysis> make_head_effect(const AnalysisInput& input) {
 
 extern const AnalysisKind head_effect_analysis{.name = "head_effect",
                                                .asks = "Does the head matter: what changes without it?",
-                                               .needs = {Need::attention},
                                                .one_sequence = true,
                                                .make = make_head_effect};
 

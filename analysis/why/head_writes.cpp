@@ -269,7 +269,6 @@ std::unique_ptr<Analysis> make_head_writes(const AnalysisInput& input) {
 extern const AnalysisKind head_writes_analysis{
     .name = "head_writes",
     .asks = "What does the head write: which words does it make likelier, and does it copy?",
-    .needs = {Need::attention},
     .one_sequence = true,
     .make = make_head_writes};
 

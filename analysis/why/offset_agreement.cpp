@@ -66,7 +66,6 @@ class OffsetAgreementAnalysis : public Analysis {
 extern const AnalysisKind offset_agreement_analysis{
     .name = "offset_agreement",
     .asks = "Do the offsets that positions predict meet the measured ones?",
-    .needs = {Need::attention},
     .reads = {&measured_offset_analysis, &head_account_analysis},
     .of_sums = true,
     .make = make_of<OffsetAgreementAnalysis>};

@@ -254,7 +254,6 @@ std::vector<Field> OffsetByQueryAnalysis::finish_sum(BandSums& sum, Finished& /*
 extern const AnalysisKind offset_by_query_analysis{
     .name = "offset_by_query",
     .asks = "Where do heads look, near and far, from early and late queries?",
-    .needs = {Need::attention},
     .one_sequence = true,
     .make = make_of<OffsetByQueryAnalysis>};
 

@@ -302,7 +302,6 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
 
 extern const AnalysisKind position_atlas_analysis{.name = "position_atlas",
                                                   .asks = "Which offset do positions alone predict, from the weights?",
-                                                  .needs = {Need::positions, Need::weights},
                                                   .options = {&atlas_draws_option},
                                                   .one_sequence = true,
                                                   .make = make_position_atlas};

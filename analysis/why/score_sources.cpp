@@ -713,7 +713,8 @@ std::vector<Field> describe(const ScoreSources& found) {
 extern const AnalysisKind score_sources_analysis{
     .name = "score_sources",
     .asks = "Which part of the network wrote what a head's queries and keys read?",
-    .needs = {Need::weights, Need::projections, Need::equal_length},
+    .projections = true,
+    .equal_length = true,
     .reads = {&head_account_analysis},
     .one_sequence = true,
     .by_default = true,

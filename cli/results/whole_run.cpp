@@ -78,8 +78,7 @@ void say_fewer_documents(const KindResult& found) {
   if (common.documents == std::ssize(*tokens)) return;
   std::vector<std::string_view> fewer;
   for (const AnalysisKind* kind : analysis_kinds())
-    if (std::ranges::count(kind->needs, Need::equal_length) > 0 && holds(found.result, kind->name))
-      fewer.push_back(kind->name);
+    if (kind->equal_length && holds(found.result, kind->name)) fewer.push_back(kind->name);
   if (fewer.empty()) return;
   say(fmt::format("documents differ in length: {} used {} of {}, those of {} tokens; --length makes all alike",
                   fmt::join(fewer, ", "), common.documents, tokens->size(), common.length));
