@@ -128,7 +128,7 @@ class Ablation {
         const auto measure_change = [&](const Matrix32& change, Matrix& losses, Matrix& changes) {
           Matrix32 added = probe.added[layer];
           multiply_add(added, change, MatrixView32(output.middleCols(first, width)).transpose());
-          const Matrix32 after = resumed_pass(model_, document, static_cast<Index>(layer), states[layer], added);
+          const Matrix32 after = resumed_pass(model_, static_cast<Index>(layer), states[layer], added);
           losses(row, d) = loss(after, document) - effects.base_loss[d];
           changes(row, d) = state_change(after, before);
         };

@@ -129,7 +129,7 @@ class Positioned {
     const bool turns = query_.size() > 0;
     const Matrix32 turned_query = query_.template cast<float>(), turned_key = key_.template cast<float>();
     const LayerProjections shown{
-        site.layer, site.kind, query, key, turns ? turned_query : query, turns ? turned_key : key, site.document};
+        site.layer, site.kind, query, key, turns ? turned_query : query, turns ? turned_key : key};
     for (Probe* probe : probes)
       if (probe->wants_projections()) probe->see(shown);
   }
@@ -273,7 +273,6 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
                             .window = mask.window,
                             .weights = {},
                             .scores = {},
-                            .document = site.document,
                             .chunk = mask.chunk,
                             .sinks = !given.sinks.empty()},
              probes, fill, mask.rows);

@@ -48,7 +48,6 @@ struct Mask {
 struct AttentionSite {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
-  const Document* document = nullptr;
 };
 
 /// Attention of all heads, row tile by row tile, without ever holding a (heads, n', n) array.

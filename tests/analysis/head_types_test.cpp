@@ -201,8 +201,8 @@ TEST_CASE("head scores are the definitions written out, for every mask, length a
           mask.window = setting.window;
           WeightRecorder recorder;
           Probe* const probes[] = {&recorder, &probe};
-          attend(HeadInputs<float>{query, key, {}, heads, heads, setting.scale, nullptr}, mask,
-                 {layer, setting.kind, &document}, probes);
+          attend(HeadInputs<float>{query, key, {}, heads, heads, setting.scale, nullptr}, mask, {layer, setting.kind},
+                 probes);
           layers.push_back(recorder.weights);
         }
       };

@@ -25,7 +25,7 @@ struct RandomHead {
   void show(Probe& probe) const {
     const Mask<float> mask{kind == AttentionKind::causal, {}, window};
     const std::vector<Probe*> probes{&probe};
-    attend<float>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {0, kind, nullptr}, probes);
+    attend<float>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {0, kind}, probes);
   }
   [[nodiscard]] ShownDocument shown(const std::vector<Index>& special) const {
     return {document_of(query.rows(), special), [head = *this](Probe& probe) { head.show(probe); }};
