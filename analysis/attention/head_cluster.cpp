@@ -9,7 +9,6 @@
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
-#include "../statistics/cluster_quality.h"
 #include "../statistics/k_means.h"
 #include "../statistics/quantile.h"
 #include "measured_offset.h"

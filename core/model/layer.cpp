@@ -5,7 +5,6 @@
 #include <functional>
 #include <numbers>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

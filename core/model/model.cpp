@@ -1,7 +1,6 @@
 #include "model.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "random_documents.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
