@@ -134,79 +134,6 @@ Matrix shuffled_rows(const Matrix& y, Random random) {
   return y(order, Eigen::all);
 }
 
-}  // namespace
-
-std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
-                                        const std::vector<Index>& layer_numbers, MatrixView positions,
-                                        const PositionCorrelationOptions& options) {
-  const Index documents = layers.front().documents, length = layers.front().length();
-  const PositionComponents components = position_components(positions);
-  std::vector<Index> truncations;
-  for (const Index r : options.truncations)
-    if (r <= components.rank) truncations.push_back(r);
-  std::ranges::sort(truncations);
-  truncations.erase(std::unique(truncations.begin(), truncations.end()), truncations.end());
-  const char* const text = "canonical correlation of hidden states with positions";
-  Fields fields("position_correlation");
-  fields.note_all("documents", documents)
-      .note_all("T", length)
-      .note_all("tokens", documents * length)
-      .note_all("d_model", layers.front().d_model())
-      .note_all("rank", components.rank);
-  const std::string undefined =
-      !components.undefined.empty() ? components.undefined
-      : documents == 0              ? "no documents"
-      : truncations.empty()
-          ? fmt::format("the positions have rank {}, below every truncation asked for", components.rank)
-          : "";
-  if (!undefined.empty()) return fields.absent("correlation", "1", text, undefined).taken();
-
-  // Syy of the scores is D S^2: with the orthonormal U in their place it is D.
-  Matrix y = components.coordinates.leftCols(truncations.back());
-  y.colwise().normalize();
-  const Index rows = std::ssize(truncations), count = std::ssize(layers);
-  Matrix correlation(rows * count, y.cols());  // layers outermost; NaN beyond min(r, variables)
-  Matrix chance_mean = Matrix::Constant(rows * count, y.cols(), not_defined), chance_largest = chance_mean;
-  Vector variables(count);
-  parallel_for(count, options.threads, [&](Index l) {
-    const Matrix whitened = whitened_positions(layers[static_cast<std::size_t>(l)]);
-    variables[l] = static_cast<double>(whitened.rows());
-    correlation.middleRows(l * rows, rows) = layer_correlations(whitened, y, truncations);
-    if (options.draws < 1) return;
-    Matrix sum = Matrix::Zero(rows, y.cols()), largest = sum;
-    for (Index draw = 0; draw < options.draws; ++draw) {
-      const Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
-      const Matrix chance = layer_correlations(whitened, shuffled_rows(y, random), truncations);
-      sum += chance;
-      largest = chance.array().isNaN().select(chance, largest.cwiseMax(chance));
-    }
-    chance_mean.middleRows(l * rows, rows) = sum / static_cast<double>(options.draws);
-    chance_largest.middleRows(l * rows, rows) = largest;
-  });
-
-  const Axis layer = layer_axis(layer_numbers);
-  const std::vector<Axis> axes{
-      layer,
-      {"truncation", "1", "principal components of the positions that are kept", truncations},
-      counting_axis("component", "1", "canonical component, the largest correlation is 1", 1, y.cols())};
-  const char* const beyond = "there are no more components than principal components kept or independent columns";
-  const char* const no_chance = options.draws < 1 ? "no draws" : beyond;
-  fields.add("correlation", axes, "1", text, correlation).undefined_if_any(beyond);
-  fields.add("chance_mean", axes, "1", "canonical correlation with shuffled positions, mean over draws", chance_mean)
-      .undefined_if_any(no_chance);
-  fields
-      .add("chance_largest", axes, "1", "canonical correlation with shuffled positions, largest over draws",
-           chance_largest)
-      .undefined_if_any(no_chance);
-  fields.add("variables", {layer}, "1", "linearly independent columns of the hidden states", variables);
-  fields.note_all("by_construction", "1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do")
-      .note_all("draws", options.draws)
-      .note_all("seed", options.seed);
-  return fields.taken();
-}
-
-namespace {
-
 /// One layer's hidden states in parts, balanced over documents c and positions t: x_ct = mean + pos_t + ctx_c
 /// + res_ct. What is left of a part by rounding alone is zero.
 struct StateParts {
@@ -296,7 +223,113 @@ struct SplitLayer {
   }
 };
 
+/// Moments of every layer of the grid.
+struct LayerMoments {
+  std::vector<StateMoments> layers;
+};
+
+/// Keeps moments of the states that enter each layer.
+class MomentsProbe : public Probe {
+ public:
+  explicit MomentsProbe(const Site& site) : site_(site), found_{std::vector<StateMoments>(site.grid.layers.size())} {}
+  using Probe::see;
+  void see(const LayerInput& input) override {
+    const Index place = site_.grid.place_of(input.layer);
+    if (input.kind != site_.kind || place < 0 || input.states.rows() != site_.length) return;
+    found_.layers[static_cast<std::size_t>(place)] = state_moments(input.states);
+  }
+  void see(const Tile& /*tile*/) override {}
+  [[nodiscard]] LayerMoments taken() { return std::move(found_); }
+
+ private:
+  const Site& site_;
+  LayerMoments found_;
+};
+
+struct PositionSplitAnalysis : AnalysisOf<LayerMoments> {
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    return site().number_of(i) < 0 ? nullptr : look_of<MomentsProbe>(site());
+  }
+  [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& /*finished*/) override {
+    const std::vector<Index>& layers = site().grid.layers;
+    std::vector<Field> fields = position_correlation(sum.layers, layers, position_rows(stack(), site().length),
+                                                     {.seed = options().seed, .threads = input().threads});
+    append(fields, position_split(sum.layers, layers, {.threads = input().threads}));
+    return fields;
+  }
+};
+
 }  // namespace
+
+std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
+                                        const std::vector<Index>& layer_numbers, MatrixView positions,
+                                        const PositionCorrelationOptions& options) {
+  const Index documents = layers.front().documents, length = layers.front().length();
+  const PositionComponents components = position_components(positions);
+  std::vector<Index> truncations;
+  for (const Index r : options.truncations)
+    if (r <= components.rank) truncations.push_back(r);
+  std::ranges::sort(truncations);
+  truncations.erase(std::unique(truncations.begin(), truncations.end()), truncations.end());
+  const char* const text = "canonical correlation of hidden states with positions";
+  Fields fields("position_correlation");
+  fields.note_all("documents", documents)
+      .note_all("T", length)
+      .note_all("tokens", documents * length)
+      .note_all("d_model", layers.front().d_model())
+      .note_all("rank", components.rank);
+  const std::string undefined =
+      !components.undefined.empty() ? components.undefined
+      : documents == 0              ? "no documents"
+      : truncations.empty()
+          ? fmt::format("the positions have rank {}, below every truncation asked for", components.rank)
+          : "";
+  if (!undefined.empty()) return fields.absent("correlation", "1", text, undefined).taken();
+
+  // Syy of the scores is D S^2: with the orthonormal U in their place it is D.
+  Matrix y = components.coordinates.leftCols(truncations.back());
+  y.colwise().normalize();
+  const Index rows = std::ssize(truncations), count = std::ssize(layers);
+  Matrix correlation(rows * count, y.cols());  // layers outermost; NaN beyond min(r, variables)
+  Matrix chance_mean = Matrix::Constant(rows * count, y.cols(), not_defined), chance_largest = chance_mean;
+  Vector variables(count);
+  parallel_for(count, options.threads, [&](Index l) {
+    const Matrix whitened = whitened_positions(layers[static_cast<std::size_t>(l)]);
+    variables[l] = static_cast<double>(whitened.rows());
+    correlation.middleRows(l * rows, rows) = layer_correlations(whitened, y, truncations);
+    if (options.draws < 1) return;
+    Matrix sum = Matrix::Zero(rows, y.cols()), largest = sum;
+    for (Index draw = 0; draw < options.draws; ++draw) {
+      const Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
+      const Matrix chance = layer_correlations(whitened, shuffled_rows(y, random), truncations);
+      sum += chance;
+      largest = chance.array().isNaN().select(chance, largest.cwiseMax(chance));
+    }
+    chance_mean.middleRows(l * rows, rows) = sum / static_cast<double>(options.draws);
+    chance_largest.middleRows(l * rows, rows) = largest;
+  });
+
+  const Axis layer = layer_axis(layer_numbers);
+  const std::vector<Axis> axes{
+      layer,
+      {"truncation", "1", "principal components of the positions that are kept", truncations},
+      counting_axis("component", "1", "canonical component, the largest correlation is 1", 1, y.cols())};
+  const char* const beyond = "there are no more components than principal components kept or independent columns";
+  const char* const no_chance = options.draws < 1 ? "no draws" : beyond;
+  fields.add("correlation", axes, "1", text, correlation).undefined_if_any(beyond);
+  fields.add("chance_mean", axes, "1", "canonical correlation with shuffled positions, mean over draws", chance_mean)
+      .undefined_if_any(no_chance);
+  fields
+      .add("chance_largest", axes, "1", "canonical correlation with shuffled positions, largest over draws",
+           chance_largest)
+      .undefined_if_any(no_chance);
+  fields.add("variables", {layer}, "1", "linearly independent columns of the hidden states", variables);
+  fields.note_all("by_construction", "1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do")
+      .note_all("draws", options.draws)
+      .note_all("seed", options.seed);
+  return fields.taken();
+}
 
 std::vector<Field> position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
                                   const PositionSplitOptions& options) {
@@ -354,47 +387,6 @@ std::vector<Field> position_split(const std::vector<StateMoments>& layers, const
     add(quantity, text, member, undefined).note("subspace_share", options.subspace_share);
   return fields.taken();
 }
-
-namespace {
-
-/// Moments of every layer of the grid.
-struct LayerMoments {
-  std::vector<StateMoments> layers;
-};
-
-/// Keeps moments of the states that enter each layer.
-class MomentsProbe : public Probe {
- public:
-  explicit MomentsProbe(const Site& site) : site_(site), found_{std::vector<StateMoments>(site.grid.layers.size())} {}
-  using Probe::see;
-  void see(const LayerInput& input) override {
-    const Index place = site_.grid.place_of(input.layer);
-    if (input.kind != site_.kind || place < 0 || input.states.rows() != site_.length) return;
-    found_.layers[static_cast<std::size_t>(place)] = state_moments(input.states);
-  }
-  void see(const Tile& /*tile*/) override {}
-  [[nodiscard]] LayerMoments taken() { return std::move(found_); }
-
- private:
-  const Site& site_;
-  LayerMoments found_;
-};
-
-struct PositionSplitAnalysis : AnalysisOf<LayerMoments> {
-  using AnalysisOf::AnalysisOf;
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    return site().number_of(i) < 0 ? nullptr : look_of<MomentsProbe>(site());
-  }
-  [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& /*finished*/) override {
-    const std::vector<Index>& layers = site().grid.layers;
-    std::vector<Field> fields = position_correlation(sum.layers, layers, position_rows(stack(), site().length),
-                                                     {.seed = options().seed, .threads = input().threads});
-    append(fields, position_split(sum.layers, layers, {.threads = input().threads}));
-    return fields;
-  }
-};
-
-}  // namespace
 
 extern const AnalysisKind position_split_analysis{
     .name = "position_split",

@@ -202,46 +202,6 @@ Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_it
   return run;
 }
 
-}  // namespace
-
-KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const Index> times) {
-  const Points centred(points, times);
-  const double tolerance = options.tolerance * centred.variance();
-
-  std::vector<Run> runs(static_cast<std::size_t>(options.restarts));
-  const Random root(options.seed);
-  parallel_for(options.restarts, options.threads, [&](Index restart) {
-    Random random = root.stream(static_cast<std::uint64_t>(restart));
-    Run run =
-        lloyd(centred, k_means_start(centred.rows, options.clusters, random, times), tolerance, options.max_iterations);
-    run.labels = {};  // n numbers per restart that the last run finds again
-    runs[static_cast<std::size_t>(restart)] = std::move(run);
-  });
-
-  const auto best =
-      std::min_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.inertia < b.inertia; });
-  Run run = lloyd(centred, best->centroids, to_rest, options.max_iterations);
-  return {run.centroids.rowwise() + centred.mean, std::move(run.labels), run.inertia, best->iterations + run.iterations,
-          run.converged};
-}
-
-std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
-  // Around the centroids' mean, for the digits' sake.
-  const Eigen::RowVectorXd mean = centroids.colwise().mean();
-  return nearest_of(points.rowwise() - mean, centroids.rowwise() - mean);
-}
-
-Index distinct_rows(MatrixView points, Index at_most) {
-  std::vector<Index> found;
-  for (Index i = 0; i < points.rows() && static_cast<Index>(found.size()) < at_most; ++i) {
-    const bool seen = std::any_of(found.begin(), found.end(), [&](Index j) { return points.row(i) == points.row(j); });
-    if (!seen) found.push_back(i);
-  }
-  return static_cast<Index>(found.size());
-}
-
-namespace {
-
 constexpr Index at_once = 64;  // points at one end of the distances held at once
 constexpr Index piece = 256;   // and at the other
 
@@ -290,6 +250,42 @@ Matrix summed_distances(const Matrix& columns, const Matrix& members, Index firs
 }
 
 }  // namespace
+
+KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const Index> times) {
+  const Points centred(points, times);
+  const double tolerance = options.tolerance * centred.variance();
+
+  std::vector<Run> runs(static_cast<std::size_t>(options.restarts));
+  const Random root(options.seed);
+  parallel_for(options.restarts, options.threads, [&](Index restart) {
+    Random random = root.stream(static_cast<std::uint64_t>(restart));
+    Run run =
+        lloyd(centred, k_means_start(centred.rows, options.clusters, random, times), tolerance, options.max_iterations);
+    run.labels = {};  // n numbers per restart that the last run finds again
+    runs[static_cast<std::size_t>(restart)] = std::move(run);
+  });
+
+  const auto best =
+      std::min_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.inertia < b.inertia; });
+  Run run = lloyd(centred, best->centroids, to_rest, options.max_iterations);
+  return {run.centroids.rowwise() + centred.mean, std::move(run.labels), run.inertia, best->iterations + run.iterations,
+          run.converged};
+}
+
+std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
+  // Around the centroids' mean, for the digits' sake.
+  const Eigen::RowVectorXd mean = centroids.colwise().mean();
+  return nearest_of(points.rowwise() - mean, centroids.rowwise() - mean);
+}
+
+Index distinct_rows(MatrixView points, Index at_most) {
+  std::vector<Index> found;
+  for (Index i = 0; i < points.rows() && static_cast<Index>(found.size()) < at_most; ++i) {
+    const bool seen = std::any_of(found.begin(), found.end(), [&](Index j) { return points.row(i) == points.row(j); });
+    if (!seen) found.push_back(i);
+  }
+  return static_cast<Index>(found.size());
+}
 
 double adjusted_rand(std::span<const Index> a, std::span<const Index> b) {
   std::vector<std::pair<Index, Index>> both(a.size());

@@ -27,37 +27,6 @@ Vector centred_and_unbiased(const Vector& q, const Vector& k, Eigen::Ref<const V
   return result;
 }
 
-}  // namespace
-
-CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
-  const Index length = waves.length(), k = waves.rank();
-  const Index near = std::min(reach, length - 1), from = length - 1 - near, width = 2 * near + 1;
-  const Vector gain = waves.head->svd.gain.head(k);
-  const Matrix all = lagged_sums_by_column(waves.padded_query, waves.padded_key);
-  CrossCovariance result{all.middleCols(from, width), Matrix(k, width), Matrix(k, width),
-                         product(all.transpose(), gain).segment(from, width), Vector(width)};
-  for (Index j = 0; j < k; ++j) {
-    const double norms = waves.query.col(j).norm() * waves.key.col(j).norm();
-    if (norms > 0)
-      result.correlation.row(j) = (result.covariance.row(j).array() - all.row(j).mean()) / norms;
-    else
-      result.correlation.row(j).setConstant(not_defined);
-    result.unbiased.row(j) =
-        centred_and_unbiased(waves.query.col(j), waves.key.col(j), result.covariance.row(j).transpose()).transpose();
-  }
-  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is
-  // centred.
-  const Vector mean_key = waves.key.colwise().mean().transpose();
-  const Vector before = prefix_sums(product(waves.query, gain.cwiseProduct(mean_key)));
-  for (Index t = -near; t <= near; ++t) {
-    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);
-    result.weighted_centred[t + near] = result.weighted[t + near] - (before[end] - before[first]);
-  }
-  return result;
-}
-
-namespace {
-
 /// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.
 struct CrossCovariances {
   Index documents = 0;
@@ -111,6 +80,33 @@ struct CrossCovarianceAnalysis : AnalysisOf<CrossCovariances> {
 };
 
 }  // namespace
+
+CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
+  const Index length = waves.length(), k = waves.rank();
+  const Index near = std::min(reach, length - 1), from = length - 1 - near, width = 2 * near + 1;
+  const Vector gain = waves.head->svd.gain.head(k);
+  const Matrix all = lagged_sums_by_column(waves.padded_query, waves.padded_key);
+  CrossCovariance result{all.middleCols(from, width), Matrix(k, width), Matrix(k, width),
+                         product(all.transpose(), gain).segment(from, width), Vector(width)};
+  for (Index j = 0; j < k; ++j) {
+    const double norms = waves.query.col(j).norm() * waves.key.col(j).norm();
+    if (norms > 0)
+      result.correlation.row(j) = (result.covariance.row(j).array() - all.row(j).mean()) / norms;
+    else
+      result.correlation.row(j).setConstant(not_defined);
+    result.unbiased.row(j) =
+        centred_and_unbiased(waves.query.col(j), waves.key.col(j), result.covariance.row(j).transpose()).transpose();
+  }
+  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is
+  // centred.
+  const Vector mean_key = waves.key.colwise().mean().transpose();
+  const Vector before = prefix_sums(product(waves.query, gain.cwiseProduct(mean_key)));
+  for (Index t = -near; t <= near; ++t) {
+    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);
+    result.weighted_centred[t + near] = result.weighted[t + near] - (before[end] - before[first]);
+  }
+  return result;
+}
 
 extern const AnalysisKind cross_covariance_analysis{
     .name = "cross_covariance",

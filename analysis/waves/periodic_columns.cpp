@@ -16,29 +16,6 @@ constexpr Index lowest_frequency = 5;    // cycles per T: slower columns are dri
 constexpr double shortest_period = 4;    // tokens per cycle: faster columns are noise between neighbours
 constexpr double noise_quantile = 0.99;  // of the same share in columns without order
 
-}  // namespace
-
-bool PeakShare::in_band(Index length) const {
-  return frequency >= lowest_frequency &&
-         static_cast<double>(frequency) * shortest_period <= static_cast<double>(length);
-}
-
-PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) {
-  PeakShare peak;
-  Vector power = spectrum.cwiseAbs2();
-  power[0] = 0;
-  for (Index f = 1; f < power.size(); ++f)
-    if (2 * f != length) power[f] *= 2;
-  const double whole = power.sum();
-  if (power.size() < 2 || !(whole > std::numeric_limits<double>::epsilon() * std::norm(spectrum[0]))) return peak;
-  power.maxCoeff(&peak.frequency);
-  const Index first = std::max<Index>(1, peak.frequency - 1), last = std::min(power.size() - 1, peak.frequency + 1);
-  peak.share = power.segment(first, last - first + 1).sum() / whole;
-  return peak;
-}
-
-namespace {
-
 /// The share that one in a hundred columns of T independent normal numbers exceeds. Randomised phases alone would leave
 /// every |F[f]|, and so the share, as it was; in columns without order the power is random too.
 ///
@@ -117,6 +94,25 @@ struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
 };
 
 }  // namespace
+
+bool PeakShare::in_band(Index length) const {
+  return frequency >= lowest_frequency &&
+         static_cast<double>(frequency) * shortest_period <= static_cast<double>(length);
+}
+
+PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) {
+  PeakShare peak;
+  Vector power = spectrum.cwiseAbs2();
+  power[0] = 0;
+  for (Index f = 1; f < power.size(); ++f)
+    if (2 * f != length) power[f] *= 2;
+  const double whole = power.sum();
+  if (power.size() < 2 || !(whole > std::numeric_limits<double>::epsilon() * std::norm(spectrum[0]))) return peak;
+  power.maxCoeff(&peak.frequency);
+  const Index first = std::max<Index>(1, peak.frequency - 1), last = std::min(power.size() - 1, peak.frequency + 1);
+  peak.share = power.segment(first, last - first + 1).sum() / whole;
+  return peak;
+}
 
 extern const AnalysisKind periodic_columns_analysis{.name = "periodic_columns",
                                                     .asks = "Which columns of redefined queries and keys are periodic?",

@@ -77,42 +77,6 @@ Vector p_values_of(const CrossSpectra& spectra, Index length, const Vector& cohe
   return pooled_p_values(like_null, null, NullScale::coherence);
 }
 
-}  // namespace
-
-PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDelayOptions& options) {
-  const Index documents = std::ssize(spectra.by_document);
-  PhaseDelay result;
-  result.cross = sum_of(spectra, std::vector<double>(spectra.by_document.size(), 1.0)) / static_cast<double>(documents);
-  const std::vector<Delay> found = delays(result.cross, length, options.delay);
-  result.coherence = numbers_of(found, &Delay::coherence);
-  result.runner_up = numbers_of(found, &Delay::runner_up);
-  result.runner_up_share = numbers_of(found, &Delay::runner_up_share);
-  result.estimate = numbers_of(found, &Delay::offset);
-  for (std::size_t row = 0; row < found.size(); ++row)
-    if (found[row].at_edge) result.estimate[static_cast<Index>(row)] = not_defined;
-  const BootstrapInterval ends = bootstrap_interval(
-      result.estimate, documents, options, Random(options.seed), [&](const std::vector<double>& times) {
-        return numbers_of(delays(sum_of(spectra, times), length, options.delay), &Delay::offset);
-      });
-  result.lower = ends.lower;
-  result.upper = ends.upper;
-  result.p_value = p_values_of(spectra, length, result.coherence, options);
-  result.q_value = q_values(result.p_value);
-  // What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
-  result.offset = Vector::Constant(std::ssize(found), not_defined);
-  for (Index row = 0; row < result.offset.size(); ++row) {
-    const Delay& delay = found[static_cast<std::size_t>(row)];
-    result.status.push_back(std::isnan(delay.offset)                  ? PredictedStatus::nothing
-                            : !(result.q_value[row] <= options.level) ? PredictedStatus::chance
-                            : delay.at_edge                           ? PredictedStatus::edge
-                                                                      : PredictedStatus::offset);
-    if (result.status.back() == PredictedStatus::offset) result.offset[row] = delay.offset;
-  }
-  return result;
-}
-
-namespace {
-
 constexpr Index phase_bins = 64;
 constexpr Index null_documents = 2;  // documents over which the null is drawn: it costs a transform each
 
@@ -257,6 +221,38 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& /*fi
 }
 
 }  // namespace
+
+PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDelayOptions& options) {
+  const Index documents = std::ssize(spectra.by_document);
+  PhaseDelay result;
+  result.cross = sum_of(spectra, std::vector<double>(spectra.by_document.size(), 1.0)) / static_cast<double>(documents);
+  const std::vector<Delay> found = delays(result.cross, length, options.delay);
+  result.coherence = numbers_of(found, &Delay::coherence);
+  result.runner_up = numbers_of(found, &Delay::runner_up);
+  result.runner_up_share = numbers_of(found, &Delay::runner_up_share);
+  result.estimate = numbers_of(found, &Delay::offset);
+  for (std::size_t row = 0; row < found.size(); ++row)
+    if (found[row].at_edge) result.estimate[static_cast<Index>(row)] = not_defined;
+  const BootstrapInterval ends = bootstrap_interval(
+      result.estimate, documents, options, Random(options.seed), [&](const std::vector<double>& times) {
+        return numbers_of(delays(sum_of(spectra, times), length, options.delay), &Delay::offset);
+      });
+  result.lower = ends.lower;
+  result.upper = ends.upper;
+  result.p_value = p_values_of(spectra, length, result.coherence, options);
+  result.q_value = q_values(result.p_value);
+  // What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
+  result.offset = Vector::Constant(std::ssize(found), not_defined);
+  for (Index row = 0; row < result.offset.size(); ++row) {
+    const Delay& delay = found[static_cast<std::size_t>(row)];
+    result.status.push_back(std::isnan(delay.offset)                  ? PredictedStatus::nothing
+                            : !(result.q_value[row] <= options.level) ? PredictedStatus::chance
+                            : delay.at_edge                           ? PredictedStatus::edge
+                                                                      : PredictedStatus::offset);
+    if (result.status.back() == PredictedStatus::offset) result.offset[row] = delay.offset;
+  }
+  return result;
+}
 
 extern const AnalysisKind phase_delay_analysis{.name = "phase_delay",
                                                .asks = "Which delay do the phases between queries and keys predict?",

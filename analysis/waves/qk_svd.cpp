@@ -34,33 +34,6 @@ Vector signs_of(const Matrix& columns) {
   return (largest.array() < 0).select(Vector::Constant(columns.cols(), -1).transpose(), 1.0).transpose();
 }
 
-}  // namespace
-
-QkSvd qk_svd(MatrixView w_query, MatrixView w_key) {
-  if (w_query.rows() != w_key.rows() || w_query.cols() != w_key.cols() || w_query.empty())
-    throw ShapeError(fmt::format("qk_svd: W_Q is ({}, {}) and W_K ({}, {}); expected (d_model, d_head) of both",
-                                 w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
-  if (!are_finite(w_query) || !are_finite(w_key))
-    throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
-  const ThinQr query = thin_qr(w_query), key = thin_qr(w_key);
-  const ThinSvd svd = thin_svd(product(query.r, key.r.transpose()));
-
-  QkSvd result;
-  result.gain = svd.s;
-  const Index rank = numerical_rank(result.gain, std::max(w_query.rows(), w_query.cols()));
-  result.query = product(query.q, svd.u.leftCols(rank));
-  const Vector signs = signs_of(result.query);
-  const Vector share = signs.cwiseQuotient(result.gain.head(rank));
-  result.query *= signs.asDiagonal();
-  result.key = product(key.q, svd.v.leftCols(rank) * signs.asDiagonal());
-  // W_K^T U_K = R_k^T V, and W_Q^T U_Q = R_q^T U.
-  result.from_query = product(key.r.transpose(), svd.v.leftCols(rank)) * share.asDiagonal();
-  result.from_key = product(query.r.transpose(), svd.u.leftCols(rank)) * share.asDiagonal();
-  return result;
-}
-
-namespace {
-
 /// Descending modulus, conjugate pairs together with the positive phase first. Moduli that differ by rounding
 /// alone are equal: the order must not depend on the last digit.
 std::vector<Index> order_of(const Eigen::VectorXcd& values) {
@@ -125,7 +98,80 @@ double condition_of(const Eigen::MatrixXd& v) {
   return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
 }
 
+/// A vector of every head, NaN beyond its length.
+template <class VectorOfHead>
+Matrix by_component(const std::vector<ChainHead>& heads, Index components, const VectorOfHead& vector_of) {
+  Matrix values = Matrix::Constant(std::ssize(heads), components, not_defined);
+  for (std::size_t row = 0; row < heads.size(); ++row) {
+    const Vector vector = vector_of(heads[row]);
+    values.row(static_cast<Index>(row)).head(vector.size()) = vector.transpose();
+  }
+  return values;
+}
+
+/// Gains, ranks, phases, retentions and conditions of the weights alone.
+std::vector<Field> fields_of(const std::vector<ChainHead>& heads, const HeadGrid& grid) {
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
+  Index components = 0;
+  for (const ChainHead& one : heads) components = std::max<Index>(components, one.svd.gain.size());
+  const Axis direction =
+      counting_axis("direction", "1", "eigenvector of M = U_Q^T U_K, by descending retention", 1, components);
+  const char* const beyond = "beyond the head's numerical rank";
+  Fields svd("qk_svd");
+  svd.add("gain", {layer, head, component_axis(components)}, "1",
+          "singular values of W_Q W_K^T, without the score scale",
+          by_component(heads, components, [](const ChainHead& h) { return h.svd.gain; }));
+  svd.add("rank", {layer, head}, "1", "numerical rank of W_Q W_K^T", heads | std::views::transform(&ChainHead::rank))
+      .note("cut", "singular values above max(d_model, d_head) eps times the largest");
+  Fields rotation("phase_rotation");
+  rotation
+      .add("phase", {layer, head, direction}, "rad", "phase by which keys run ahead of queries, by direction",
+           by_component(heads, components, [](const ChainHead& h) { return h.rotation.phase; }))
+      .undefined(beyond)
+      .note("sign", "attention lands at t* = -T theta / (2 pi f)");
+  rotation
+      .add("retention", {layer, head, direction}, "1", "share of a direction that keys read as queries do, |lambda|",
+           by_component(heads, components, [](const ChainHead& h) { return h.rotation.retention; }))
+      .undefined(beyond);
+  rotation.add("condition", {layer, head}, "1", "condition number of the rotation's eigenvectors",
+               heads | std::views::transform([](const ChainHead& h) { return h.rotation.condition; }));
+  return svd.append(rotation.taken()).taken();
+}
+
+struct QkSvdAnalysis : Analysis {
+  using Analysis::Analysis;
+  void prepare(Finished& finished) override {
+    finished.keep(ChainHeads{chain_heads(stack(), site().grid, input().threads)});
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    return before_position_term(fields_of(finished.get<ChainHeads>().heads, site().grid), stack());
+  }
+};
+
 }  // namespace
+
+QkSvd qk_svd(MatrixView w_query, MatrixView w_key) {
+  if (w_query.rows() != w_key.rows() || w_query.cols() != w_key.cols() || w_query.empty())
+    throw ShapeError(fmt::format("qk_svd: W_Q is ({}, {}) and W_K ({}, {}); expected (d_model, d_head) of both",
+                                 w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
+  if (!are_finite(w_query) || !are_finite(w_key))
+    throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
+  const ThinQr query = thin_qr(w_query), key = thin_qr(w_key);
+  const ThinSvd svd = thin_svd(product(query.r, key.r.transpose()));
+
+  QkSvd result;
+  result.gain = svd.s;
+  const Index rank = numerical_rank(result.gain, std::max(w_query.rows(), w_query.cols()));
+  result.query = product(query.q, svd.u.leftCols(rank));
+  const Vector signs = signs_of(result.query);
+  const Vector share = signs.cwiseQuotient(result.gain.head(rank));
+  result.query *= signs.asDiagonal();
+  result.key = product(key.q, svd.v.leftCols(rank) * signs.asDiagonal());
+  // W_K^T U_K = R_k^T V, and W_Q^T U_Q = R_q^T U.
+  result.from_query = product(key.r.transpose(), svd.v.leftCols(rank)) * share.asDiagonal();
+  result.from_key = product(query.r.transpose(), svd.u.leftCols(rank)) * share.asDiagonal();
+  return result;
+}
 
 PhaseRotation phase_rotation(const QkSvd& svd) {
   if (svd.rank() == 0) return {};
@@ -198,60 +244,6 @@ std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& 
     for (Field& field : fields) field.attributes["soft_cap"] = std::string("left out: scores before it");
   return fields;
 }
-
-namespace {
-
-/// A vector of every head, NaN beyond its length.
-template <class VectorOfHead>
-Matrix by_component(const std::vector<ChainHead>& heads, Index components, const VectorOfHead& vector_of) {
-  Matrix values = Matrix::Constant(std::ssize(heads), components, not_defined);
-  for (std::size_t row = 0; row < heads.size(); ++row) {
-    const Vector vector = vector_of(heads[row]);
-    values.row(static_cast<Index>(row)).head(vector.size()) = vector.transpose();
-  }
-  return values;
-}
-
-/// Gains, ranks, phases, retentions and conditions of the weights alone.
-std::vector<Field> fields_of(const std::vector<ChainHead>& heads, const HeadGrid& grid) {
-  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
-  Index components = 0;
-  for (const ChainHead& one : heads) components = std::max<Index>(components, one.svd.gain.size());
-  const Axis direction =
-      counting_axis("direction", "1", "eigenvector of M = U_Q^T U_K, by descending retention", 1, components);
-  const char* const beyond = "beyond the head's numerical rank";
-  Fields svd("qk_svd");
-  svd.add("gain", {layer, head, component_axis(components)}, "1",
-          "singular values of W_Q W_K^T, without the score scale",
-          by_component(heads, components, [](const ChainHead& h) { return h.svd.gain; }));
-  svd.add("rank", {layer, head}, "1", "numerical rank of W_Q W_K^T", heads | std::views::transform(&ChainHead::rank))
-      .note("cut", "singular values above max(d_model, d_head) eps times the largest");
-  Fields rotation("phase_rotation");
-  rotation
-      .add("phase", {layer, head, direction}, "rad", "phase by which keys run ahead of queries, by direction",
-           by_component(heads, components, [](const ChainHead& h) { return h.rotation.phase; }))
-      .undefined(beyond)
-      .note("sign", "attention lands at t* = -T theta / (2 pi f)");
-  rotation
-      .add("retention", {layer, head, direction}, "1", "share of a direction that keys read as queries do, |lambda|",
-           by_component(heads, components, [](const ChainHead& h) { return h.rotation.retention; }))
-      .undefined(beyond);
-  rotation.add("condition", {layer, head}, "1", "condition number of the rotation's eigenvectors",
-               heads | std::views::transform([](const ChainHead& h) { return h.rotation.condition; }));
-  return svd.append(rotation.taken()).taken();
-}
-
-struct QkSvdAnalysis : Analysis {
-  using Analysis::Analysis;
-  void prepare(Finished& finished) override {
-    finished.keep(ChainHeads{chain_heads(stack(), site().grid, input().threads)});
-  }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    return before_position_term(fields_of(finished.get<ChainHeads>().heads, site().grid), stack());
-  }
-};
-
-}  // namespace
 
 extern const AnalysisKind qk_svd_analysis{
     .name = "qk_svd",
