@@ -6,7 +6,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include "../analysis/waves/phase_rotation.h"
 #include "../analysis/waves/qk_svd.h"
 #include "../core/process/threads.h"
 #include "drawn.h"

@@ -9,7 +9,6 @@
 
 #include "../../core/fields/fields.h"
 #include "measured_offset.h"
-#include "offset_bins.h"
 
 namespace headwave {
 
@@ -53,6 +52,15 @@ struct Estimates {
   Matrix value;                 ///< (rows, columns)
   std::vector<Matrix> without;  ///< the same, each without one block of documents; none: fewer than two blocks
 
+  /// @param measured  numbers of the sums over some documents
+  template <class Measured>
+  Estimates(const DistanceBlock& whole, const std::vector<DistanceBlock>& blocks, const Measured& measured)
+      : value(measured(whole)) {
+    for (std::size_t block = 0; blocks.size() > 1 && block < blocks.size(); ++block)
+      without.push_back(measured(DistanceBlock{whole.regular - blocks[block].regular, whole.pairs - blocks[block].pairs,
+                                               whole.kept - blocks[block].kept}));
+  }
+
   [[nodiscard]] Matrix error() const {
     if (without.empty()) return Matrix::Constant(value.rows(), value.cols(), not_defined);
     const auto blocks = static_cast<double>(without.size());
@@ -61,89 +69,63 @@ struct Estimates {
     for (const Matrix& one : without) squares += (one - mean).cwiseAbs2();
     return (squares * ((blocks - 1) / blocks)).cwiseSqrt();
   }
+
   /// The largest of each group of heads.
   [[nodiscard]] Estimates largest_of(Index groups) const {
-    const auto largest = [groups](const Matrix& heads) {
-      Matrix found(groups, heads.cols());
+    Estimates found = *this;
+    const auto reduce = [groups](Matrix& heads) {
       const Index size = heads.rows() / groups;
+      Matrix largest(groups, heads.cols());
       for (Index group = 0; group < groups; ++group)
-        found.row(group) = heads.middleRows(group * size, size).colwise().maxCoeff();
-      return found;
+        largest.row(group) = heads.middleRows(group * size, size).colwise().maxCoeff();
+      heads = largest;
     };
-    Estimates found{largest(value), {}};
-    for (const Matrix& one : without) found.without.push_back(largest(one));
+    reduce(found.value);
+    for (Matrix& one : found.without) reduce(one);
     return found;
   }
 };
 
-/// Measures the heads of all documents, and of all but one block at a time.
-class Estimator {
- public:
-  explicit Estimator(const DistanceSum& sum) : sum_(sum) {
-    for (std::size_t block = 0; block < sum.regular.size(); ++block) {
-      add_to(regular_, Matrix(sum.regular[block]));
-      add_to(pairs_, Matrix(sum.regular_pairs[block]));
-      add_to(kept_, Matrix(sum.kept[block]));
+/// A function of a DistanceBlock that measures its heads one by one.
+/// @param number  of a SummedHead and the column
+template <class Number>
+auto by_head(Index columns, const Number& number) {
+  return [columns, number](const DistanceBlock& of) {
+    Matrix numbers(of.regular.rows(), columns);
+    for (Index row = 0; row < numbers.rows(); ++row) {
+      const SummedHead head{of.regular.row(row).transpose(), of.kept(row, 0)};
+      for (Index column = 0; column < columns; ++column) numbers(row, column) = number(head, column);
     }
+    return numbers;
+  };
+}
+
+/// Weights over pairs, whose rows may be layers of heads; NaN: no pair.
+Matrix mean_weights(const Matrix& weights, const Matrix& pairs) {
+  Matrix means = weights;
+  for (Index row = 0; row < means.rows(); ++row)
+    means.row(row).array() /= pairs.row(row * pairs.rows() / means.rows()).array();
+  return means;
+}
+
+/// Equation (1), at the end of every bin.
+Matrix held_of(const DistanceBlock& whole) {
+  Matrix held(whole.regular.rows(), whole.regular.cols());
+  for (Index row = 0; row < held.rows(); ++row) {
+    double sum = whole.kept(row, 0) - whole.regular.row(row).sum();
+    for (Index bin = 0; bin < held.cols(); ++bin)
+      held(row, bin) = (sum += whole.regular(row, bin)) / whole.kept(row, 0);
   }
-
-  /// @param measure  number of a head, of its SummedHead and the column
-  template <class Measure>
-  [[nodiscard]] Estimates of(Index columns, const Measure& measure) const {
-    return estimates(kept_, sum_.kept, [&](const Matrix& regular, const Matrix& kept) {
-      Matrix numbers(regular.rows(), columns);
-      for (Index row = 0; row < regular.rows(); ++row) {
-        const SummedHead head{regular.row(row).transpose(), kept(row, 0)};
-        for (Index column = 0; column < columns; ++column) numbers(row, column) = measure(head, column);
-      }
-      return numbers;
-    });
-  }
-
-  /// Mean weights of regular pairs at every distance; NaN: no pair.
-  [[nodiscard]] Estimates mean_weights() const {
-    return estimates(pairs_, sum_.regular_pairs, [](const Matrix& regular, const Matrix& pairs) {
-      const Index heads = regular.rows() / pairs.rows();
-      Matrix weights = regular;
-      for (Index row = 0; row < weights.rows(); ++row) weights.row(row).array() /= pairs.row(row / heads).array();
-      return weights;
-    });
-  }
-
-  /// Pairs of regular tokens: (layers, bins).
-  [[nodiscard]] const Matrix& pairs() const { return pairs_; }
-
-  /// Equation (1), at the end of every bin.
-  [[nodiscard]] Matrix held() const {
-    Matrix held(regular_.rows(), regular_.cols());
-    for (Index row = 0; row < held.rows(); ++row) {
-      double sum = kept_(row, 0) - regular_.row(row).sum();
-      for (Index bin = 0; bin < held.cols(); ++bin) held(row, bin) = (sum += regular_(row, bin)) / kept_(row, 0);
-    }
-    return held;
-  }
-
- private:
-  /// @param measured  makes numbers of regular weights and of `beside`
-  template <class Measured>
-  [[nodiscard]] Estimates estimates(const Matrix& beside, const std::vector<Matrix>& beside_of_blocks,
-                                    const Measured& measured) const {
-    Estimates found{measured(regular_, beside), {}};
-    for (std::size_t block = 0; sum_.regular.size() > 1 && block < sum_.regular.size(); ++block)
-      found.without.push_back(measured(regular_ - sum_.regular[block], beside - beside_of_blocks[block]));
-    return found;
-  }
-
-  const DistanceSum& sum_;
-  Matrix regular_, pairs_, kept_;  // of all blocks
-};
+  return held;
+}
 
 /// Adds of each head the distances with the largest mean weights.
-void add_slashes(Fields& fields, const Axis& layer, const Axis& head, const Estimator& estimator,
-                 const DistanceBins& bins) {
-  const Estimates means = estimator.mean_weights();
+void add_slashes(Fields& fields, const Axis& layer, const Axis& head, const DistanceBlock& whole,
+                 const DistanceSum& sum) {
+  const DistanceBins& bins = sum.bins;
+  const Estimates means(whole, sum.blocks, [](const DistanceBlock& of) { return mean_weights(of.regular, of.pairs); });
   const Matrix error = means.error();
-  Matrix at_one = estimator.pairs();  // pairs of one distance of each bin
+  Matrix at_one = whole.pairs;  // pairs of one distance of each bin
   for (Index bin = 0; bin < at_one.cols(); ++bin) {
     const auto b = static_cast<std::size_t>(bin);
     at_one.col(bin) /= static_cast<double>(bins.last[b] - bins.first[b] + 1);
@@ -195,26 +177,23 @@ DistanceSum distance_sum(const OffsetTraces& traces) {
   };
   constexpr auto without_sink = static_cast<std::size_t>(Pairs::without_sink);
   const Matrix& all = traces.trace[all_pairs];
-  sum.regular.assign(1, Matrix(all.rows(), sum.bins.count()));
-  sum.kept.assign(1, all.rowwise().sum());
-  sum.weight.resize(all.rows(), sum.bins.count());
+  const Index layers = std::ssize(traces.grid.layers);
+  DistanceBlock& regular = sum.blocks.emplace_back();
+  regular.regular = sum.weight = Matrix(all.rows(), sum.bins.count());
+  regular.kept = all.rowwise().sum();
   for (Index row = 0; row < all.rows(); ++row) {
-    sum.regular.front().row(row) = binned(traces.trace[without_sink].row(row)).transpose();
+    regular.regular.row(row) = binned(traces.trace[without_sink].row(row)).transpose();
     sum.weight.row(row) = binned(all.row(row)).transpose();
   }
-  const Index layers = std::ssize(traces.grid.layers);
   sum.pairs = binned(traces.count[all_pairs]).transpose().replicate(layers, 1);
-  sum.regular_pairs.assign(1, binned(traces.count[without_sink]).transpose().replicate(layers, 1));
+  regular.pairs = binned(traces.count[without_sink]).transpose().replicate(layers, 1);
   return sum;
 }
 
-class AttentionDistanceAnalysis : public AnalysisOf<DistanceSum> {
- public:
+struct AttentionDistanceAnalysis : AnalysisOf<DistanceSum> {
   using AnalysisOf::AnalysisOf;
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(DistanceSum& sum, Finished& finished) override {
-    if (sum.regular.empty()) sum = distance_sum(finished.get<OffsetTraces>());
+    if (sum.blocks.empty()) sum = distance_sum(finished.get<OffsetTraces>());
     return attention_distances(sum, site().grid, stack().block.kv_heads);
   }
 };
@@ -223,7 +202,9 @@ class AttentionDistanceAnalysis : public AnalysisOf<DistanceSum> {
 
 std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& grid, Index kv_heads,
                                        const DistanceOptions& options) {
-  const Estimator estimator(sum);
+  DistanceBlock whole;
+  for (const DistanceBlock& block : sum.blocks) add_to(whole, DistanceBlock(block));
+  const auto estimated = [&](const auto& measured) { return Estimates(whole, sum.blocks, measured); };
   const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads),
              distance{"distance", "token", "least distance |key - query| of a bin", sum.bins.first};
   Axis key_head = head_axis(kv_heads);
@@ -245,28 +226,23 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
     fields.add("key_head_" + name + "_error", key_heads, unit, standard_error, groups.error(), few);
   };
 
-  Matrix weight = sum.weight;
-  for (Index row = 0; row < weight.rows(); ++row)
-    for (Index bin = 0; bin < weight.cols(); ++bin) {
-      const double pairs = sum.pairs(row / grid.heads, bin);
-      weight(row, bin) = pairs > 0 ? weight(row, bin) / pairs : not_defined;
-    }
   fields.add("last_distance", {distance}, "token", "largest distance of a bin", sum.bins.last);
-  fields.add("weight", {layer, head, distance}, "1", "mean attention weight at that distance, on both sides", weight,
-             "no pair has that distance");
+  fields.add("weight", {layer, head, distance}, "1", "mean attention weight at that distance, on both sides",
+             mean_weights(sum.weight, sum.pairs), "no pair has that distance");
   fields.add("held", {layer, head, distance}, "1",
-             "share of attention up to the end of that bin, or on special and first tokens", estimator.held());
+             "share of attention up to the end of that bin, or on special and first tokens", held_of(whole));
   const Estimates apart =
-      estimator.of(1, [](const SummedHead& of, Index /*column*/) { return 1 - of.regular.sum() / of.kept; });
+      estimated(by_head(1, [](const SummedHead& of, Index /*column*/) { return 1 - of.regular.sum() / of.kept; }));
   fields.add("apart", {layer, head}, "1", "share of attention on pairs of a special or first token", apart.value);
   fields.add("apart_error", {layer, head}, "1", standard_error, apart.error(), few);
   for (const double share : options.shares) {
     const std::string text =
         fmt::format("tokens that hold {:g} % of the attention, beside special and first ones", 100 * share);
     add(fmt::format("window_{:g}", 100 * share), "token", {}, text, text + ": the most of a key head's query heads",
-        estimator.of(1, [&](const SummedHead& of, Index /*column*/) { return smallest_window(of, sum.bins, share); }));
+        estimated(
+            by_head(1, [&](const SummedHead& of, Index /*column*/) { return smallest_window(of, sum.bins, share); })));
   }
-  add_slashes(fields, layer, head, estimator, sum.bins);
+  add_slashes(fields, layer, head, whole, sum);
   std::vector<Index> recent = options.recent;
   if (recent.empty())
     for (Index window = 64; window <= sum.bins.first.back(); window *= 4) recent.push_back(window);
@@ -274,22 +250,19 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
   add("distant", "1", {{"recent", "token", "the last tokens before a query, itself among them", recent}},
       "share of attention farther away than the recent tokens, special and first ones left out",
       "the same: the most of a key head's query heads",
-      estimator.of(std::ssize(recent), [&](const SummedHead& of, Index column) {
+      estimated(by_head(std::ssize(recent), [&](const SummedHead& of, Index column) {
         return distant_share(of, sum.bins, recent[static_cast<std::size_t>(column)]);
-      }));
+      })));
   return fields.taken();
 }
 
-const AnalysisKind& attention_distance_analysis() {
-  static const AnalysisKind kind{.name = "attention_distance",
-                                 .asks = "How far does each head look, and which window would hold what it looks at?",
-                                 .needs = {Need::attention},
-                                 .reads = {measured_offset_analysis},
-                                 .of_sums = true,
-                                 .one_sequence = true,
-                                 .by_default = true,
-                                 .make = make_of<AttentionDistanceAnalysis>};
-  return kind;
-}
+extern const AnalysisKind attention_distance_analysis{
+    .name = "attention_distance",
+    .asks = "How far does each head look, and which window would hold what it looks at?",
+    .reads = {&measured_offset_analysis},
+    .of_sums = true,
+    .one_sequence = true,
+    .by_default = true,
+    .make = make_of<AttentionDistanceAnalysis>};
 
 }  // namespace headwave

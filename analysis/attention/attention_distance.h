@@ -21,15 +21,19 @@ struct DistanceBins {
   }
 };
 
-/// Attention weights of documents, summed by distance. Pairs of a special or a first token are apart: a cache that
+/// Attention weights of some documents, summed by distance. Pairs of a special or a first token are apart: a cache that
 /// forgets far tokens keeps those.
+struct DistanceBlock {
+  Matrix regular;  ///< (rows, bins)    weights of pairs that are not apart
+  Matrix pairs;    ///< (layers, bins)  number of these pairs
+  Matrix kept;     ///< (rows, 1)       all weights
+};
+
 struct DistanceSum {
   DistanceBins bins;
-  std::vector<Matrix> regular;        ///< [block] (rows, bins)    weights of pairs that are not apart
-  std::vector<Matrix> regular_pairs;  ///< [block] (layers, bins)  number of these pairs
-  std::vector<Matrix> kept;           ///< [block] (rows, 1)       all weights
-  Matrix weight;                      ///< (rows, bins)            weights of all pairs
-  Matrix pairs;                       ///< (layers, bins)          number of all pairs
+  std::vector<DistanceBlock> blocks;
+  Matrix weight;  ///< (rows, bins)    weights of all pairs
+  Matrix pairs;   ///< (layers, bins)  number of all pairs
 };
 
 /// Which windows and distant shares are asked for.
@@ -59,6 +63,6 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
                                        const DistanceOptions& options = {});
 
 /// In a job: attention_distance/..., of the traces of a run or of stored sums.
-const AnalysisKind& attention_distance_analysis();
+extern const AnalysisKind attention_distance_analysis;
 
 }  // namespace headwave

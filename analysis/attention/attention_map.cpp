@@ -214,14 +214,11 @@ struct Side {
   }
 };
 
-class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
- public:
+struct AttentionMapAnalysis : AnalysisOf<First<AttentionMaps>> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     return i == options()[map_document_option] ? look_of<AttentionMapProbe>(site(), document) : nullptr;
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(First<AttentionMaps>& sum, Finished& /*finished*/) override {
     const AttentionMaps maps = sum.value.value_or(AttentionMaps{});
     const Matrix window = maps.weights.empty() ? Matrix() : maps.weights.front();
@@ -249,14 +246,11 @@ class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
 
 }  // namespace
 
-const AnalysisKind& attention_map_analysis() {
-  static const AnalysisKind kind{.name = "attention_map",
-                                 .asks = "What does attention look like, weight by weight, in one document?",
-                                 .needs = {Need::attention},
-                                 .options = {&map_document_option},
-                                 .by_default = true,
-                                 .make = make_of<AttentionMapAnalysis>};
-  return kind;
-}
+extern const AnalysisKind attention_map_analysis{
+    .name = "attention_map",
+    .asks = "What does attention look like, weight by weight, in one document?",
+    .options = {&map_document_option},
+    .by_default = true,
+    .make = make_of<AttentionMapAnalysis>};
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #include "head_cluster.h"
 
 #include <algorithm>
-#include <numeric>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -10,7 +9,6 @@
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
-#include "../statistics/cluster_quality.h"
 #include "../statistics/k_means.h"
 #include "../statistics/quantile.h"
 #include "measured_offset.h"
@@ -26,21 +24,18 @@ Index heads_of_a_document(const HeadVectors& vectors) {
   return static_cast<Index>(vectors.layers.size()) * vectors.heads;
 }
 
-/// Quality of one number of clusters.
-struct ClusterCount {
-  Index clusters = 0;
-  double inertia = 0, silhouette = 0;
-  double stability = not_defined, lower_quartile = not_defined, upper_quartile = not_defined;  // over resamples
+/// Qualities of a number of clusters, as rows.
+struct Quality {
+  enum Of : Index { inertia, silhouette, stability, lower_quartile, upper_quartile, count };
 };
 
 // The seed belongs to the number of clusters, so that a sweep and a single run agree.
 KMeansOptions k_means_options(const HeadClusterOptions& options, Index clusters) {
-  KMeansOptions chosen;
-  chosen.clusters = clusters;
-  chosen.restarts = options.restarts;
-  chosen.seed = Random(options.seed).stream(clustering_stream).stream(static_cast<std::uint64_t>(clusters)).bits();
-  chosen.threads = options.threads;
-  return chosen;
+  const auto number = static_cast<std::uint64_t>(clusters);
+  return {.clusters = clusters,
+          .restarts = options.restarts,
+          .seed = Random(options.seed).stream(clustering_stream).stream(number).bits(),
+          .threads = options.threads};
 }
 
 // The numbers of clusters that are tried: k = 2 .. last while there are more different vectors, and the
@@ -97,83 +92,79 @@ Matrix bootstrap_agreement(const HeadVectors& vectors, const std::vector<KMeans>
   return agreement;
 }
 
-std::vector<ClusterCount> sweep_of(const HeadVectors& vectors, const std::vector<KMeans>& tried, bool resampled,
-                                   const HeadClusterOptions& options) {
+// (qualities, tried): NaN where it is undefined.
+Matrix quality_of(const HeadVectors& vectors, const std::vector<KMeans>& tried, bool resampled,
+                  const HeadClusterOptions& options) {
   const Matrix agreement = resampled ? bootstrap_agreement(vectors, tried, options) : Matrix();
-  std::vector<ClusterCount> sweep;
-  for (const KMeans& one : tried) {
-    ClusterCount count{
-        one.centroids.rows(), one.inertia,
-        silhouette(vectors.values, one.labels, {options.silhouette_points, options.seed, options.threads})};
-    if (resampled) {
-      const auto row = agreement.row(std::ssize(sweep));
-      const std::vector<double> values(row.begin(), row.end());
-      count.stability = row.mean();
-      count.lower_quartile = quantile(values, 0.25);
-      count.upper_quartile = quantile(values, 0.75);
-    }
-    sweep.push_back(count);
+  Matrix quality = Matrix::Constant(Quality::count, std::ssize(tried), not_defined);
+  for (Index i = 0; i < quality.cols(); ++i) {
+    const KMeans& one = tried[static_cast<std::size_t>(i)];
+    quality(Quality::inertia, i) = one.inertia;
+    quality(Quality::silhouette, i) =
+        silhouette(vectors.values, one.labels, {options.silhouette_points, options.seed, options.threads});
+    if (!resampled) continue;
+    const std::vector<double> values(agreement.row(i).begin(), agreement.row(i).end());
+    quality(Quality::stability, i) = agreement.row(i).mean();
+    quality(Quality::lower_quartile, i) = quantile(values, 0.25);
+    quality(Quality::upper_quartile, i) = quantile(values, 0.75);
   }
-  return sweep;
+  return quality;
 }
 
 // Numbers the clusters anew, in canonical order.
 void put_in_order(KMeans& found) {
-  const Index k = found.centroids.rows();
-  std::vector<Index> peak, count(static_cast<std::size_t>(k), 0), order, number(static_cast<std::size_t>(k));
-  for (const Index label : found.labels) ++count[static_cast<std::size_t>(label)];
-  for (Index i = 0; i < k; ++i) {
-    peak.push_back(offset_peak(found.centroids.row(i).transpose()).value_or(OffsetPeak{}).offset);
-    order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
-    const auto at = static_cast<std::size_t>(a), bt = static_cast<std::size_t>(b);
-    if (peak[at] != peak[bt]) return peak[at] < peak[bt];
-    if (count[at] != count[bt]) return count[at] > count[bt];
+  struct Cluster {
+    Index number, peak, count;
+    Eigen::RowVectorXd centroid;
+  };
+  std::vector<Cluster> clusters;
+  for (Index i = 0; i < found.centroids.rows(); ++i)
+    clusters.push_back({i, offset_peak(found.centroids.row(i).transpose()).value_or(OffsetPeak{}).offset,
+                        std::ranges::count(found.labels, i), found.centroids.row(i)});
+  std::ranges::sort(clusters, [](const Cluster& a, const Cluster& b) {
+    if (a.peak != b.peak) return a.peak < b.peak;
+    if (a.count != b.count) return a.count > b.count;
     // Equal in both: any rule that does not ask for the old number will do.
-    const auto one = found.centroids.row(a), other = found.centroids.row(b);
-    return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end());
+    return std::ranges::lexicographical_compare(a.centroid, b.centroid);
   });
-  for (Index i = 0; i < k; ++i) number[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = i;
-  found.centroids = Matrix(found.centroids(order, Eigen::all));
+  std::vector<Index> number(clusters.size());
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    found.centroids.row(static_cast<Index>(i)) = clusters[i].centroid;
+    number[static_cast<std::size_t>(clusters[i].number)] = static_cast<Index>(i);
+  }
   for (Index& label : found.labels) label = number[static_cast<std::size_t>(label)];
 }
 
 // The quality at k, and for every number of clusters that was tried, where there are several.
-void add_quality(Fields& fields, const std::vector<ClusterCount>& sweep, std::size_t chosen, const KMeans& found,
-                 const std::string& undefined_stability, const HeadClusterOptions& options) {
-  const auto add = [&](const std::string& quantity, const std::vector<Axis>& axes, const std::string& long_name,
-                       double ClusterCount::*member) {
-    std::vector<double> values;
-    for (const ClusterCount& one : sweep)
-      if (!axes.empty() || &one == &sweep[chosen]) values.push_back(one.*member);
-    fields.add(quantity, axes, "1", long_name, std::move(values));
-    if (member == &ClusterCount::silhouette)
+// @param quality  (qualities, counts)
+void add_quality(Fields& fields, const Matrix& quality, const std::vector<Index>& counts, Index chosen,
+                 const KMeans& found, const std::string& undefined_stability, const HeadClusterOptions& options) {
+  const auto add = [&](const char* name, Quality::Of of, const char* long_name, const std::vector<Axis>& axes = {}) {
+    fields.add(name, axes, "1", long_name,
+               axes.empty() ? quality.row(of).segment(chosen, 1) : quality.row(of).segment(0, quality.cols()));
+    if (of == Quality::silhouette)
       fields.undefined_if_any("fewer than two clusters among the vectors looked at")
           .note("points", options.silhouette_points);
-    else if (member != &ClusterCount::inertia)
+    else if (of != Quality::inertia)
       fields.undefined_if_any(undefined_stability)
           .note("bootstrap", options.bootstrap)
           .note("bootstrap_restarts", options.bootstrap_restarts);
   };
-  add("inertia", {}, "sum of squared distances to the centroids", &ClusterCount::inertia);
+  add("inertia", Quality::inertia, "sum of squared distances to the centroids");
   fields.note("iterations", found.iterations).note("converged", found.converged ? "yes" : "no");
-  add("silhouette", {}, "mean silhouette", &ClusterCount::silhouette);
-  add("stability", {}, "mean adjusted Rand index over resampled documents", &ClusterCount::stability);
-  add("stability_lower_quartile", {}, "lower quartile of that index", &ClusterCount::lower_quartile);
-  add("stability_upper_quartile", {}, "upper quartile of that index", &ClusterCount::upper_quartile);
-  if (sweep.size() < 2) return;
-  std::vector<std::int64_t> counts;
-  for (const ClusterCount& one : sweep) counts.push_back(one.clusters);
+  add("silhouette", Quality::silhouette, "mean silhouette");
+  add("stability", Quality::stability, "mean adjusted Rand index over resampled documents");
+  add("stability_lower_quartile", Quality::lower_quartile, "lower quartile of that index");
+  add("stability_upper_quartile", Quality::upper_quartile, "upper quartile of that index");
+  if (counts.size() < 2) return;
   const Axis tried{"clusters", "1", "number of clusters k", counts};
-  add("sweep_inertia", {tried}, "inertia with k clusters", &ClusterCount::inertia);
-  add("sweep_silhouette", {tried}, "mean silhouette with k clusters", &ClusterCount::silhouette);
-  add("sweep_stability", {tried}, "mean adjusted Rand index over resampled documents with k clusters",
-      &ClusterCount::stability);
+  add("sweep_inertia", Quality::inertia, "inertia with k clusters", {tried});
+  add("sweep_silhouette", Quality::silhouette, "mean silhouette with k clusters", {tried});
+  add("sweep_stability", Quality::stability, "mean adjusted Rand index over resampled documents with k clusters",
+      {tried});
 }
 
-class HeadClusterAnalysis : public Analysis {
- public:
+struct HeadClusterAnalysis : Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const auto& traces = finished.get<OffsetTraces>();
@@ -200,9 +191,9 @@ std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOp
   const std::string undefined_stability = options.bootstrap < 1 ? "no resamples were asked for"
                                           : documents < 2       ? "one document cannot be resampled"
                                                                 : "";
-  const std::vector<ClusterCount> sweep = sweep_of(vectors, tried, undefined_stability.empty(), options);
-  const auto chosen = static_cast<std::size_t>(std::ranges::find(counts, k) - counts.begin());
-  KMeans& found = tried[chosen];
+  const Matrix quality = quality_of(vectors, tried, undefined_stability.empty(), options);
+  const Index chosen = std::ranges::find(counts, k) - counts.begin();
+  KMeans& found = tried[static_cast<std::size_t>(chosen)];
   put_in_order(found);
 
   Vector mass = Vector::Zero(k);
@@ -222,7 +213,7 @@ std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOp
   fields.add("centroid", {cluster, offset_axis("offset", -w, w)}, "1", "mean vector of a cluster", found.centroids);
   fields.add("mass", {cluster}, "1", "share of all vectors in a cluster",
              mass / static_cast<double>(found.labels.size()));
-  add_quality(fields, sweep, chosen, found, undefined_stability, options);
+  add_quality(fields, quality, counts, chosen, found, undefined_stability, options);
   if (!vectors.normalisation.empty()) fields.note_all("normalisation", vectors.normalisation);
   fields.note_all("seed", options.seed)
       .note_all("restarts", options.restarts)
@@ -233,16 +224,12 @@ std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOp
   return fields.taken();
 }
 
-const AnalysisKind& head_cluster_analysis() {
-  static const AnalysisKind kind{.name = "head_cluster",
-                                 .asks = "Which heads have profiles alike?",
-                                 .needs = {Need::attention},
-                                 .reads = {measured_offset_analysis},
-                                 .options = {&window_option, &clusters_option, &sweep_option},
-                                 .of_sums = true,
-                                 .by_default = true,
-                                 .make = make_of<HeadClusterAnalysis>};
-  return kind;
-}
+extern const AnalysisKind head_cluster_analysis{.name = "head_cluster",
+                                                .asks = "Which heads have profiles alike?",
+                                                .reads = {&measured_offset_analysis},
+                                                .options = {&window_option, &clusters_option, &sweep_option},
+                                                .of_sums = true,
+                                                .by_default = true,
+                                                .make = make_of<HeadClusterAnalysis>};
 
 }  // namespace headwave

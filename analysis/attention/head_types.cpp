@@ -57,7 +57,7 @@ std::span<const Index> part_between(const std::vector<Index>& list, Index first,
 class HeadTypeLook : public RowMeans {
  public:
   HeadTypeLook(const Site& site, const Document& document)
-      : RowMeans(site, static_cast<Index>(head_scores)),
+      : RowMeans(site, head_scores),
         queries_(document.queries(site.kind)),
         keys_(document.keys(site.kind)),
         tokens_(document.key_tokens(site.kind)) {
@@ -72,11 +72,12 @@ class HeadTypeLook : public RowMeans {
     argmax_ = Matrix::Zero(rows, 2 * argmax_reach + 1);
     live_ = Vector::Zero(rows);
     columns_ = Matrix::Zero(rows, keys_);
-    even_ = Matrix::Constant(static_cast<Index>(even_scores), rows, not_defined);
+    even_ = Matrix::Constant(even_scores, rows, not_defined);
   }
 
   [[nodiscard]] HeadTypeSum taken() const {
-    Matrix scores = means();
+    Matrix scores(head_scores + even_scores, live_.size());
+    scores << means(), even_;
     Matrix argmax_share = Matrix::Constant(argmax_.rows(), argmax_.cols(), not_defined);
     std::vector<Index> sink_position(static_cast<std::size_t>(live_.size()), -1);
     for (Index row = 0; row < live_.size(); ++row) {
@@ -93,7 +94,7 @@ class HeadTypeLook : public RowMeans {
         if (tokens_.is_special(key)) special += columns_(row, key);
       scores(static_cast<Index>(HeadScore::special_weight), row) = special / live_[row];
     }
-    return {1, DefinedMean(scores), DefinedMean(even_), DefinedMean(argmax_share), {std::move(sink_position)}};
+    return {1, DefinedMean(scores), DefinedMean(argmax_share), {std::move(sink_position)}};
   }
 
  private:
@@ -199,7 +200,7 @@ constexpr const char* none_before = "no document has token ids and a token that 
 constexpr const char* none_to_copy = "no document has token ids and a token that came before with another after it";
 
 /// In the order of HeadScore.
-constexpr std::array<ScoreText, head_scores> score_texts{{
+constexpr std::array<ScoreText, head_scores + even_scores> score_texts{{
     {"previous", "1", "mean weight on the token before", clark, one_token, neighbour_least, true},
     {"next", "1", "mean weight on the token after", clark, one_token, neighbour_least, true},
     {"duplicate", "1", "mean weight on earlier occurrences of the query's token", ours, none_before, content_least,
@@ -217,11 +218,15 @@ constexpr std::array<ScoreText, head_scores> score_texts{{
     {"special_weight", "1", "mean weight on special tokens", nullptr, "nothing is known of special tokens", 0, false},
     {"learned_sink", "1", "mean weight that the head's learned sink takes, which is no token's",
      "OpenAI 2025 (gpt-oss)", "the model's heads have no learned sinks", 0, false},
+    {"previous_baseline", "1", "previous if all allowed keys had the same weight", nullptr, one_token, 0, true},
+    {"next_baseline", "1", "next if all allowed keys had the same weight", nullptr, one_token, 0, true},
+    {"sink_weight_baseline", "1", "sink_weight if all allowed keys had the same weight", nullptr, no_attention, 0,
+     false},
 }};
 
 /// Means over documents of one head, and what it is called.
 struct ScoredHead {
-  Vector scores, even;
+  Vector scores;
   double positional_share = not_defined, positional_offset = not_defined;
 
   [[nodiscard]] double of(HeadScore score) const { return scores[static_cast<Index>(score)]; }
@@ -245,17 +250,18 @@ struct ScoredHead {
     if (positional_share >= one_offset_least) return HeadType::one_offset;
     if (stands_out(HeadScore::duplicate, HeadScore::duplicate_baseline)) return HeadType::duplicate;
     if (stands_out(HeadScore::induction, HeadScore::induction_baseline)) return HeadType::induction;
-    const double top = of(HeadScore::sink_weight), by_chance = even[static_cast<Index>(EvenScore::sink_weight)];
-    return top > sink_least && !(top <= content_ratio * by_chance) ? HeadType::sink : HeadType::other;
+    const double top = of(HeadScore::sink_weight);
+    return top > sink_least && !(top <= content_ratio * of(HeadScore::sink_baseline)) ? HeadType::sink
+                                                                                      : HeadType::other;
   }
 };
 
 std::vector<Field> head_type_fields(const HeadTypeSum& sum, const Site& site) {
-  const Matrix scores = sum.scores.value(), even = sum.even.value(), argmax_share = sum.argmax_share.value();
+  const Matrix scores = sum.scores.value(), argmax_share = sum.argmax_share.value();
   std::vector<ScoredHead> found;
   std::vector<HeadType> types;
   for (Index row = 0; row < site.grid.rows(); ++row) {
-    ScoredHead& one = found.emplace_back(ScoredHead{scores.col(row), even.col(row)});
+    ScoredHead& one = found.emplace_back(ScoredHead{scores.col(row)});
     one.set_one_offset(argmax_share.row(row).transpose());
     types.push_back(sum.documents < least_documents ? HeadType::undefined : one.type());
   }
@@ -298,27 +304,17 @@ std::vector<Field> head_type_fields(const HeadTypeSum& sum, const Site& site) {
                               : "no query has its largest weight within reach; or positional_share lies "
                                 "at its end and is not more than half")
       .note("ties", ties);
-  for (std::size_t score = 0; score < head_scores; ++score) {
-    const ScoreText& text = score_texts[score];
-    const bool next = score == static_cast<std::size_t>(HeadScore::next);
-    fields.add(text.name, heads, text.unit, text.long_name, scores.row(static_cast<Index>(score)))
+  for (Index score = 0; score < std::ssize(score_texts); ++score) {
+    const ScoreText& text = score_texts[static_cast<std::size_t>(score)];
+    const auto which = static_cast<HeadScore>(score);
+    const bool next = which == HeadScore::next || which == HeadScore::next_baseline;
+    fields.add(text.name, heads, text.unit, text.long_name, scores.row(score))
         .undefined_if_any(cross && text.compares ? other_sequence
                           : causal && next       ? hidden_next
                                                  : text.undefined);
     if (text.threshold > 0) fields.note("threshold", text.threshold);
     if (text.threshold == content_least) fields.note("baseline_ratio", content_ratio);
     if (text.source != nullptr) fields.note("source", text.source);
-  }
-  for (const EvenScore score : {EvenScore::previous, EvenScore::next, EvenScore::sink_weight}) {
-    const bool sink = score == EvenScore::sink_weight, next = score == EvenScore::next;
-    const std::string name = sink ? "sink_weight" : next ? "next" : "previous";
-    fields
-        .add(name + "_baseline", heads, "1", name + " if all allowed keys had the same weight",
-             even.row(static_cast<Index>(score)))
-        .undefined_if_any(sink             ? no_attention
-                          : cross          ? other_sequence
-                          : causal && next ? hidden_next
-                                           : one_token);
   }
   fields.add("sink_position", heads, "token", "the key of sink_weight in the first document",
              sum.sink_position.value.value_or(std::vector<Index>()), std::string("-1: ") + no_attention);
@@ -342,23 +338,20 @@ Vector even_attention(Index queries, Index keys, AttentionKind kind, Index windo
     next += weight_on(i + 1);
   }
   for (Index k = 1; k < keys; ++k) columns[k] += columns[k - 1];
-  Vector even = Vector::Constant(static_cast<Index>(even_scores), not_defined);
+  Vector even = Vector::Constant(even_scores, not_defined);
   if (kind != AttentionKind::cross && queries > 1) {
-    even[static_cast<Index>(EvenScore::previous)] = previous / static_cast<double>(queries - 1);
-    if (!causal) even[static_cast<Index>(EvenScore::next)] = next / static_cast<double>(queries - 1);
+    even[0] = previous / static_cast<double>(queries - 1);
+    if (!causal) even[1] = next / static_cast<double>(queries - 1);
   }
-  even[static_cast<Index>(EvenScore::sink_weight)] = mean_weights(columns.head(keys), queries, kind).maxCoeff();
+  even[2] = mean_weights(columns.head(keys), queries, kind).maxCoeff();
   return even;
 }
 
-const AnalysisKind& head_types_analysis() {
-  static const AnalysisKind kind{.name = "head_types",
-                                 .asks = "What is each head called: previous, next, duplicate, induction, sink?",
-                                 .needs = {Need::attention},
-                                 .of_sums = true,
-                                 .by_default = true,
-                                 .make = make_of<AnalysisByLook<HeadTypeLook, head_type_fields>>};
-  return kind;
-}
+extern const AnalysisKind head_types_analysis{
+    .name = "head_types",
+    .asks = "What is each head called: previous, next, duplicate, induction, sink?",
+    .of_sums = true,
+    .by_default = true,
+    .make = make_of<AnalysisByLook<HeadTypeLook, head_type_fields>>};
 
 }  // namespace headwave

@@ -43,27 +43,25 @@ enum class HeadScore : std::uint8_t {
   sink_weight,         ///< max_k alpha_k
   special_weight,      ///< weight on special tokens
   learned_sink,        ///< 1 - sum_j A, which a learned sink takes; undefined in heads without
+  previous_baseline,   ///< previous if every key that a query may look at had the same weight
+  next_baseline,       ///< next in the same case
+  sink_baseline,       ///< sink_weight in the same case
 };
-constexpr std::size_t head_scores = 12;
+constexpr Index head_scores = 12, even_scores = 3;  ///< measured ones, and after them those of uniform attention
 
-/// Scores that uniform attention has, where every key that a query may look at gets the same weight.
-enum class EvenScore : std::uint8_t { previous, next, sink_weight };
-constexpr std::size_t even_scores = 3;
-
-/// The scores of EvenScore over one document of uniform attention, under the mask of allowed_keys().
+/// previous_baseline, next_baseline and sink_baseline of one document, under the mask of allowed_keys().
 /// @returns (even_scores)  NaN: undefined, as the score itself
 Vector even_attention(Index queries, Index keys, AttentionKind kind, Index window, Index chunk = 0);
 
 /// Head scores summed over documents.
 struct HeadTypeSum {
   Index documents = 0;
-  DefinedMean scores;                       ///< (head_scores, rows)
-  DefinedMean even;                         ///< (even_scores, rows)
+  DefinedMean scores;                       ///< (head_scores + even_scores, rows)
   DefinedMean argmax_share;                 ///< (rows, 2 reach + 1)
   First<std::vector<Index>> sink_position;  ///< (rows)
 };
 
 /// In a job: head_types/...
-const AnalysisKind& head_types_analysis();
+extern const AnalysisKind head_types_analysis;
 
 }  // namespace headwave

@@ -12,16 +12,13 @@ namespace headwave {
 
 namespace {
 
-class MeasuredOffsetAnalysis : public AnalysisOf<OffsetTraceSum> {
- public:
+struct MeasuredOffsetAnalysis : AnalysisOf<OffsetTraceSum> {
   explicit MeasuredOffsetAnalysis(const AnalysisInput& input)
       : AnalysisOf(input), pairs_(input.longest, input.site.kind) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of<OffsetTraceProbe>(site().grid, document, options().reach, site().kind, input().longest, &pairs_);
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(OffsetTraceSum& sum, Finished& finished) override {
     const OffsetTraces& traces = finished.keep(offset_traces(std::move(sum), site().grid));
     std::vector<Field> fields = describe(traces);
@@ -88,15 +85,11 @@ std::vector<Field> describe(const MeasuredOffsets& measured) {
   return fields.taken();
 }
 
-const AnalysisKind& measured_offset_analysis() {
-  static const AnalysisKind kind{
-      .name = "measured_offset",
-      .asks = "At which offset does each head look most, and does it stand out from the null?",
-      .needs = {Need::attention},
-      .of_sums = true,
-      .always = true,
-      .make = make_of<MeasuredOffsetAnalysis>};
-  return kind;
-}
+extern const AnalysisKind measured_offset_analysis{
+    .name = "measured_offset",
+    .asks = "At which offset does each head look most, and does it stand out from the null?",
+    .of_sums = true,
+    .always = true,
+    .make = make_of<MeasuredOffsetAnalysis>};
 
 }  // namespace headwave

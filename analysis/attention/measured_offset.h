@@ -90,6 +90,6 @@ std::vector<Field> describe(const MeasuredOffsets& measured);
 
 /// In a job: offset_trace/... and measured_offset/... Keeps OffsetTraces and MeasuredOffsets for analyses
 /// that read them.
-const AnalysisKind& measured_offset_analysis();
+extern const AnalysisKind measured_offset_analysis;
 
 }  // namespace headwave

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -119,14 +118,11 @@ class StrongestPairLook : public RowLook {
   std::vector<std::vector<Found>> strongest_;  // (rows)
 };
 
-class StrongestPairsAnalysis : public AnalysisOf<StrongestPairs> {
- public:
+struct StrongestPairsAnalysis : AnalysisOf<StrongestPairs> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     return look_of<StrongestPairLook>(site(), document, i);
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(StrongestPairs& sum, Finished& /*finished*/) override {
     // Places without a pair have a NaN, -1 and empty texts.
     sum.of_head.resize(static_cast<std::size_t>(site().grid.rows()));
@@ -155,13 +151,10 @@ class StrongestPairsAnalysis : public AnalysisOf<StrongestPairs> {
 
 }  // namespace
 
-const AnalysisKind& strongest_pairs_analysis() {
-  static const AnalysisKind kind{.name = "strongest_pairs",
-                                 .asks = "Which query-key pairs of all documents have the largest weights?",
-                                 .needs = {Need::attention},
-                                 .by_default = true,
-                                 .make = make_of<StrongestPairsAnalysis>};
-  return kind;
-}
+extern const AnalysisKind strongest_pairs_analysis{
+    .name = "strongest_pairs",
+    .asks = "Which query-key pairs of all documents have the largest weights?",
+    .by_default = true,
+    .make = make_of<StrongestPairsAnalysis>};
 
 }  // namespace headwave

@@ -8,7 +8,6 @@
 #include "../../core/algebra/decompositions.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
-#include "../../core/numbers/scale.h"
 #include "position_spectrum.h"
 
 namespace headwave {
@@ -26,8 +25,7 @@ void fix_signs(Matrix& directions, Matrix& coordinates) {
   }
 }
 
-class PositionComponentsAnalysis : public Analysis {
- public:
+struct PositionComponentsAnalysis : Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
     return describe(position_components(
@@ -52,7 +50,7 @@ PositionComponents position_components(MatrixView positions) {
 
   // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the
   // range.
-  const double scale = scale_of(positions.cwiseAbs().maxCoeff());
+  const double largest = positions.cwiseAbs().maxCoeff(), scale = largest > 0 ? std::exp2(std::ilogb(largest)) : 1.0;
   Matrix table = positions / scale;
   const double row = table.norm() / std::sqrt(static_cast<double>(table.rows()));
   // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a
@@ -97,13 +95,10 @@ std::vector<Field> describe(const PositionComponents& components) {
   return fields.taken();
 }
 
-const AnalysisKind& position_components_analysis() {
-  static const AnalysisKind kind{.name = "position_components",
-                                 .asks = "What are the principal components of the position table (PCA)?",
-                                 .needs = {Need::positions},
-                                 .one_sequence = true,
-                                 .make = make_position_components};
-  return kind;
-}
+extern const AnalysisKind position_components_analysis{
+    .name = "position_components",
+    .asks = "What are the principal components of the position table (PCA)?",
+    .one_sequence = true,
+    .make = make_position_components};
 
 }  // namespace headwave

@@ -106,8 +106,7 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
 
 /// The spectrum of the rows that the first document's tokens read, beside its words; without words, of all
 /// rows. Rows that were never trained are omitted.
-class PositionSpectrumAnalysis : public Analysis {
- public:
+struct PositionSpectrumAnalysis : Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
     const Matrix positions = position_rows(stack(), rows_to_read(stack(), options()[rows_option]));
@@ -179,15 +178,11 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
   return fields.taken();
 }
 
-const AnalysisKind& position_spectrum_analysis() {
-  static const AnalysisKind kind{.name = "position_spectrum",
-                                 .asks = "Which frequencies does the position table hold?",
-                                 .needs = {Need::positions},
-                                 .options = {&rows_option},
-                                 .one_sequence = true,
-                                 .by_default = true,
-                                 .make = make_of<PositionSpectrumAnalysis>};
-  return kind;
-}
+extern const AnalysisKind position_spectrum_analysis{.name = "position_spectrum",
+                                                     .asks = "Which frequencies does the position table hold?",
+                                                     .options = {&rows_option},
+                                                     .one_sequence = true,
+                                                     .by_default = true,
+                                                     .make = make_of<PositionSpectrumAnalysis>};
 
 }  // namespace headwave

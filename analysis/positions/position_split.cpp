@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <ranges>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,13 +44,6 @@ struct Covariance {
   Vector tolerance;  ///< (d)  what of the scaled variance may be rounding
 };
 
-/// The independent columns and what Sxx is made of there: scaled(column_i, column_j) = (factor factor^T)(i,
-/// j).
-struct IndependentColumns {
-  std::vector<Index> column;
-  Matrix factor;  ///< (columns, columns) lower triangle
-};
-
 Covariance covariance(const StateMoments& layer) {
   const auto tokens = static_cast<double>(layer.documents * layer.length());
   const Eigen::RowVectorXd mean = layer.position_sum.colwise().sum() / tokens;
@@ -70,7 +66,8 @@ Covariance covariance(const StateMoments& layer) {
 
 /// Cholesky's factorisation with the largest pivot first, until no column has more left than its tolerance.
 /// (Eigen's LDLT chooses pivots by diagonals that it has not yet reduced: it does not find the rank.)
-IndependentColumns independent_columns(const Covariance& covariance) {
+/// @returns the independent columns, and the lower triangle: scaled(column_i, column_j) = (factor factor^T)(i, j)
+std::pair<std::vector<Index>, Matrix> independent_columns(const Covariance& covariance) {
   const Index d = covariance.scaled.rows();
   std::vector<Index> order(static_cast<std::size_t>(d));
   std::iota(order.begin(), order.end(), Index{0});
@@ -107,33 +104,26 @@ IndependentColumns independent_columns(const Covariance& covariance) {
 /// @returns (variables, T)  as many rows as there are independent columns
 Matrix whitened_positions(const StateMoments& layer) {
   const Covariance sxx = covariance(layer);
-  const IndependentColumns independent = independent_columns(sxx);
-  const auto variables = static_cast<Index>(independent.column.size());
-  Matrix whitened(variables, layer.length());
-  for (Index i = 0; i < variables; ++i) {
-    const Index j = independent.column[static_cast<std::size_t>(i)];
+  const auto [columns, factor] = independent_columns(sxx);
+  Matrix whitened(std::ssize(columns), layer.length());
+  for (Index i = 0; i < whitened.rows(); ++i) {
+    const Index j = columns[static_cast<std::size_t>(i)];
     whitened.row(i) = sxx.inverse(j) * layer.position_sum.col(j).transpose();
   }
   whitened.colwise() -= whitened.rowwise().mean().eval();
-  independent.factor.triangularView<Eigen::Lower>().solveInPlace(whitened);
+  factor.triangularView<Eigen::Lower>().solveInPlace(whitened);
   return whitened / std::sqrt(static_cast<double>(layer.documents));
 }
 
-/// Singular values of the first r columns of L^-1 Sxy Syy^(-1/2), descending; NaN beyond `size`.
-Vector correlations(const Matrix& along, Index r, Index size) {
-  Vector result = Vector::Constant(size, not_defined);
-  const Index count = std::min(r, along.rows());
-  if (count == 0) return result;
-  result.head(count) = thin_svd(along.leftCols(r)).s.cwiseMin(1.0);  // above 1 by rounding only
-  return result;
-}
-
-/// Canonical correlations of one layer with `y`, one row per truncation.
+/// Canonical correlations of one layer with `y`, one row per truncation r: singular values of the first r columns of
+/// L^-1 Sxy Syy^(-1/2), descending; NaN beyond them.
 Matrix layer_correlations(const Matrix& whitened, const Matrix& y, const std::vector<Index>& truncations) {
   const Matrix along = product(whitened, y);
-  Matrix result(static_cast<Index>(truncations.size()), y.cols());
-  for (Index i = 0; i < result.rows(); ++i)
-    result.row(i) = correlations(along, truncations[static_cast<std::size_t>(i)], y.cols()).transpose();
+  Matrix result = Matrix::Constant(std::ssize(truncations), y.cols(), not_defined);
+  for (Index i = 0; i < result.rows() && along.rows() > 0; ++i) {
+    const Vector s = thin_svd(along.leftCols(truncations[static_cast<std::size_t>(i)])).s;
+    result.row(i).head(s.size()) = s.cwiseMin(1.0).transpose();  // above 1 by rounding only
+  }
   return result;
 }
 
@@ -141,10 +131,134 @@ Matrix shuffled_rows(const Matrix& y, Random random) {
   std::vector<Index> order(static_cast<std::size_t>(y.rows()));
   std::iota(order.begin(), order.end(), Index{0});
   random.shuffle(order);
-  Matrix result(y.rows(), y.cols());
-  for (Index i = 0; i < y.rows(); ++i) result.row(i) = y.row(order[static_cast<std::size_t>(i)]);
-  return result;
+  return y(order, Eigen::all);
 }
+
+/// One layer's hidden states in parts, balanced over documents c and positions t: x_ct = mean + pos_t + ctx_c
+/// + res_ct. What is left of a part by rounding alone is zero.
+struct StateParts {
+  Matrix mean;      ///< (1, d_model)
+  Matrix position;  ///< (T, d_model)  pos
+  Matrix context;   ///< (D, d_model)  ctx
+  Matrix residual;  ///< (d_model, d_model)  sum of res^T res over all tokens
+};
+
+/// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than
+/// `rounding`.
+Matrix deviations(Matrix rows, double rounding) {
+  for (int pass = 0; pass < 2; ++pass) rows.rowwise() -= rows.colwise().mean().eval();
+  if (rows.norm() <= rounding) rows.setZero();
+  return rows;
+}
+
+/// With one document or one position the parts are exact: nothing is left as a residual.
+StateParts state_parts(const StateMoments& layer) {
+  const auto documents = static_cast<double>(layer.documents);
+  const auto length = static_cast<double>(layer.length());
+  const double square = layer.second_sum.trace();
+  const double rounding = std::numeric_limits<double>::epsilon() *
+                          (documents + length);  // of a mean over documents or positions, against its terms
+  StateParts parts;
+  parts.mean = layer.position_sum.colwise().sum() / (documents * length);
+  parts.position = deviations(layer.position_sum / documents, rounding * std::sqrt(square / documents));
+  parts.context = deviations(layer.document_means(), rounding * std::sqrt(square / length));
+  parts.residual = layer.second_sum;
+  parts.residual -= documents * length * gram_of(parts.mean);
+  parts.residual -= documents * gram_of(parts.position);
+  parts.residual -= length * gram_of(parts.context);
+  if (layer.documents == 1 || layer.length() == 1 || parts.residual.trace() <= rounding * square)
+    parts.residual.setZero();
+  return parts;
+}
+
+/// What is said of one layer.
+struct SplitLayer {
+  Eigen::RowVector3d variance_share = Eigen::RowVector3d::Constant(not_defined);  ///< pos, ctx, res; they add up to 1
+  Vector spectrum;  ///< (floor(T/2) + 1)  mean over columns of |DFT of pos|, not normalised
+  double noise_share = not_defined, low_frequency_share = not_defined, effective_rank = not_defined,
+         components = not_defined, context_overlap = not_defined, residual_overlap = not_defined,
+         chance_overlap = not_defined;
+
+  SplitLayer(const StateParts& parts, const PositionSplitOptions& options) {
+    set_variance(parts);
+    set_spectrum(parts.position, options.low_frequency);
+    set_geometry(parts, options.subspace_share);
+  }
+
+ private:
+  void set_variance(const StateParts& parts) {
+    const auto documents = static_cast<double>(parts.context.rows());
+    const double position = documents * parts.position.squaredNorm();
+    const double context = static_cast<double>(parts.position.rows()) * parts.context.squaredNorm();
+    const double residual = parts.residual.trace(), whole = position + context + residual;
+    if (!(whole > 0)) return;
+    variance_share << position / whole, context / whole, residual / whole;
+    noise_share = variance_share(2) / (documents - 1);
+  }
+
+  void set_spectrum(const Matrix& position, Index low_frequency) {
+    const Matrix amplitude = amplitude_spectrum(position);
+    spectrum = amplitude.rowwise().mean();
+    Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
+    energy(0) = 0.0;
+    if (position.rows() % 2 == 0) energy(position.rows() / 2) *= 0.5;  // this frequency is its own negative
+    const Index low = std::min(low_frequency + 1, energy.size());
+    if (energy.sum() > 0) low_frequency_share = energy.head(low).sum() / energy.sum();
+  }
+
+  void set_geometry(const StateParts& parts, double subspace_share) {
+    const PositionComponents found = position_components(parts.position);
+    if (!found.undefined.empty()) return;
+    // The cumulative share ends at 1 up to rounding: with a share of 1 asked for it may stay below.
+    Index k = 1;
+    while (k < found.rank && found.cumulative_share(k - 1) < subspace_share) ++k;
+    const Matrix subspace = found.directions.leftCols(k);
+    effective_rank = 1.0 / found.share.squaredNorm();
+    components = static_cast<double>(k);
+    chance_overlap = components / static_cast<double>(parts.mean.cols());
+    if (parts.context.squaredNorm() > 0)
+      context_overlap = product(parts.context, subspace).squaredNorm() / parts.context.squaredNorm();
+    if (parts.residual.trace() > 0)
+      residual_overlap = subspace.cwiseProduct(product(parts.residual, subspace)).sum() / parts.residual.trace();
+  }
+};
+
+/// Moments of every layer of the grid.
+struct LayerMoments {
+  std::vector<StateMoments> layers;
+};
+
+/// Keeps moments of the states that enter each layer.
+class MomentsProbe : public Probe {
+ public:
+  explicit MomentsProbe(const Site& site) : site_(site), found_{std::vector<StateMoments>(site.grid.layers.size())} {}
+  using Probe::see;
+  void see(const LayerInput& input) override {
+    const Index place = site_.grid.place_of(input.layer);
+    if (input.kind != site_.kind || place < 0 || input.states.rows() != site_.length) return;
+    found_.layers[static_cast<std::size_t>(place)] = state_moments(input.states);
+  }
+  void see(const Tile& /*tile*/) override {}
+  [[nodiscard]] LayerMoments taken() { return std::move(found_); }
+
+ private:
+  const Site& site_;
+  LayerMoments found_;
+};
+
+struct PositionSplitAnalysis : AnalysisOf<LayerMoments> {
+  using AnalysisOf::AnalysisOf;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    return site().number_of(i) < 0 ? nullptr : look_of<MomentsProbe>(site());
+  }
+  [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& /*finished*/) override {
+    const std::vector<Index>& layers = site().grid.layers;
+    std::vector<Field> fields = position_correlation(sum.layers, layers, position_rows(stack(), site().length),
+                                                     {.seed = options().seed, .threads = input().threads});
+    append(fields, position_split(sum.layers, layers, {.threads = input().threads}));
+    return fields;
+  }
+};
 
 }  // namespace
 
@@ -217,101 +331,9 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
   return fields.taken();
 }
 
-namespace {
-
-/// One layer's hidden states in parts, balanced over documents c and positions t: x_ct = mean + pos_t + ctx_c
-/// + res_ct. What is left of a part by rounding alone is zero.
-struct StateParts {
-  Matrix mean;      ///< (1, d_model)
-  Matrix position;  ///< (T, d_model)  pos
-  Matrix context;   ///< (D, d_model)  ctx
-  Matrix residual;  ///< (d_model, d_model)  sum of res^T res over all tokens
-};
-
-/// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than
-/// `rounding`.
-Matrix deviations(Matrix rows, double rounding) {
-  for (int pass = 0; pass < 2; ++pass) rows.rowwise() -= rows.colwise().mean().eval();
-  if (rows.norm() <= rounding) rows.setZero();
-  return rows;
-}
-
-/// With one document or one position the parts are exact: nothing is left as a residual.
-StateParts state_parts(const StateMoments& layer) {
-  const auto documents = static_cast<double>(layer.documents);
-  const auto length = static_cast<double>(layer.length());
-  const double square = layer.second_sum.trace();
-  const double rounding = std::numeric_limits<double>::epsilon() *
-                          (documents + length);  // of a mean over documents or positions, against its terms
-  StateParts parts;
-  parts.mean = layer.position_sum.colwise().sum() / (documents * length);
-  parts.position = deviations(layer.position_sum / documents, rounding * std::sqrt(square / documents));
-  parts.context = deviations(layer.document_means(), rounding * std::sqrt(square / length));
-  parts.residual = layer.second_sum;
-  parts.residual -= documents * length * gram_of(parts.mean);
-  parts.residual -= documents * gram_of(parts.position);
-  parts.residual -= length * gram_of(parts.context);
-  if (layer.documents == 1 || layer.length() == 1 || parts.residual.trace() <= rounding * square)
-    parts.residual.setZero();
-  return parts;
-}
-
-/// What is said of every layer: (layers), or (layers, columns).
-struct SplitLayers {
-  Matrix variance_share;  ///< of position, context, residual; rows sum to 1
-  Matrix spectrum;        ///< (layers, floor(T/2) + 1)  mean over columns of |DFT of pos|, not normalised
-  Vector noise_share, low_frequency_share, effective_rank, components, context_overlap, residual_overlap,
-      chance_overlap;
-
-  SplitLayers(Index layers, Index length)
-      : variance_share(Matrix::Constant(layers, 3, not_defined)),
-        spectrum(Matrix::Constant(layers, length / 2 + 1, not_defined)) {
-    noise_share = low_frequency_share = effective_rank = components = context_overlap = residual_overlap =
-        chance_overlap = Vector::Constant(layers, not_defined);
-  }
-
-  void add_variance(Index l, const StateParts& parts) {
-    const auto documents = static_cast<double>(parts.context.rows());
-    const double position = documents * parts.position.squaredNorm();
-    const double context = static_cast<double>(parts.position.rows()) * parts.context.squaredNorm();
-    const double residual = parts.residual.trace(), whole = position + context + residual;
-    if (!(whole > 0)) return;
-    variance_share.row(l) << position / whole, context / whole, residual / whole;
-    noise_share(l) = variance_share(l, 2) / (documents - 1);
-  }
-
-  void add_spectrum(Index l, const Matrix& position, Index low_frequency) {
-    const Matrix amplitude = amplitude_spectrum(position);
-    spectrum.row(l) = amplitude.rowwise().mean().transpose();
-    Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
-    energy(0) = 0.0;
-    if (position.rows() % 2 == 0) energy(position.rows() / 2) *= 0.5;  // this frequency is its own negative
-    const Index low = std::min(low_frequency + 1, energy.size());
-    if (energy.sum() > 0) low_frequency_share(l) = energy.head(low).sum() / energy.sum();
-  }
-
-  void add_geometry(Index l, const StateParts& parts, double subspace_share) {
-    const PositionComponents found = position_components(parts.position);
-    if (!found.undefined.empty()) return;
-    // The cumulative share ends at 1 up to rounding: with a share of 1 asked for it may stay below.
-    Index k = 1;
-    while (k < found.rank && found.cumulative_share(k - 1) < subspace_share) ++k;
-    const Matrix subspace = found.directions.leftCols(k);
-    effective_rank(l) = 1.0 / found.share.squaredNorm();
-    components(l) = static_cast<double>(k);
-    chance_overlap(l) = static_cast<double>(k) / static_cast<double>(parts.mean.cols());
-    if (parts.context.squaredNorm() > 0)
-      context_overlap(l) = product(parts.context, subspace).squaredNorm() / parts.context.squaredNorm();
-    if (parts.residual.trace() > 0)
-      residual_overlap(l) = subspace.cwiseProduct(product(parts.residual, subspace)).sum() / parts.residual.trace();
-  }
-};
-
-}  // namespace
-
 std::vector<Field> position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
                                   const PositionSplitOptions& options) {
-  const Index documents = layers.front().documents, length = layers.front().length(), count = std::ssize(layers);
+  const Index documents = layers.front().documents, length = layers.front().length();
   const char* const share_name = "share of the hidden states' variance";
   Fields fields("position_split");
   fields.note_all("documents", documents).note_all("T", length).note_all("d_model", layers.front().d_model());
@@ -320,15 +342,20 @@ std::vector<Field> position_split(const std::vector<StateMoments>& layers, const
         .absent("variance_share", "1", share_name,
                 documents == 0 ? "no documents" : "one document: its words cannot be told from its positions")
         .taken();
-  SplitLayers split(count, length);
-  parallel_for(count, thread_count(options.threads), [&](Index l) {
-    const StateParts parts = state_parts(layers[static_cast<std::size_t>(l)]);
-    split.add_variance(l, parts);
-    split.add_geometry(l, parts, options.subspace_share);
-    split.add_spectrum(l, parts.position, options.low_frequency);
+  std::vector<std::optional<SplitLayer>> made(layers.size());
+  parallel_for(std::ssize(layers), thread_count(options.threads), [&](Index l) {
+    const auto at = static_cast<std::size_t>(l);
+    made[at].emplace(state_parts(layers[at]), options);
   });
 
   const Axis layer = layer_axis(layer_numbers);
+  const auto of = [&](auto SplitLayer::*member) {
+    return made | std::views::transform([=](const auto& one) { return (*one).*member; });
+  };
+  const auto add = [&](const char* quantity, const char* text, double SplitLayer::*member,
+                       const char* undefined) -> Fields& {
+    return fields.add(quantity, {layer}, "1", text, of(member)).undefined_if_any(undefined);
+  };
   const char* const equal = "the mean state is the same at every position";
   const char* const zero = "one of the two parts is zero";
   const char* const all_equal = "the hidden states are all equal";
@@ -336,83 +363,36 @@ std::vector<Field> position_split(const std::vector<StateMoments>& layers, const
       .add(
           "variance_share",
           {layer, {"part", "1", "part of a hidden state", std::vector<std::string>{"position", "context", "residual"}}},
-          "1", share_name, split.variance_share)
+          "1", share_name, of(&SplitLayer::variance_share))
       .undefined_if_any(all_equal);
-  const auto add = [&](const char* quantity, const char* text, const Vector& values, const char* undefined) -> Fields& {
-    return fields.add(quantity, {layer}, "1", text, values).undefined_if_any(undefined);
-  };
   add("noise_share", "share of variance expected in the position part where nothing depends on position",
-      split.noise_share, all_equal);
+      &SplitLayer::noise_share, all_equal);
   fields.add("spectrum",
              {layer, counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, length / 2)}, "1",
-             "mean over columns of the position part's amplitude spectrum", split.spectrum);
-  add("low_frequency_share", "share of the position part's energy at low frequencies", split.low_frequency_share, equal)
+             "mean over columns of the position part's amplitude spectrum", of(&SplitLayer::spectrum));
+  add("low_frequency_share", "share of the position part's energy at low frequencies", &SplitLayer::low_frequency_share,
+      equal)
       .note("low_frequency", options.low_frequency);
-  add("effective_rank", "participation ratio of the position part's squared singular values", split.effective_rank,
-      equal);
-  add("components", "principal components that hold most of the position part", split.components, equal)
-      .note("subspace_share", options.subspace_share);
-  add("context_overlap", "share of the context part's variance inside these components", split.context_overlap, zero)
-      .note("subspace_share", options.subspace_share);
-  add("residual_overlap", "share of the residual's variance inside these components", split.residual_overlap, zero)
-      .note("subspace_share", options.subspace_share);
-  add("chance_overlap", "share of an isotropic part's variance inside these components", split.chance_overlap, equal)
-      .note("subspace_share", options.subspace_share);
+  add("effective_rank", "participation ratio of the position part's squared singular values",
+      &SplitLayer::effective_rank, equal);
+  for (const auto& [quantity, text, member, undefined] :
+       {std::tuple("components", "principal components that hold most of the position part", &SplitLayer::components,
+                   equal),
+        {"context_overlap", "share of the context part's variance inside these components",
+         &SplitLayer::context_overlap, zero},
+        {"residual_overlap", "share of the residual's variance inside these components", &SplitLayer::residual_overlap,
+         zero},
+        {"chance_overlap", "share of an isotropic part's variance inside these components", &SplitLayer::chance_overlap,
+         equal}})
+    add(quantity, text, member, undefined).note("subspace_share", options.subspace_share);
   return fields.taken();
 }
 
-namespace {
-
-/// Moments of every layer of the grid.
-struct LayerMoments {
-  std::vector<StateMoments> layers;
-};
-
-/// Keeps moments of the states that enter each layer.
-class MomentsProbe : public Probe {
- public:
-  explicit MomentsProbe(const Site& site) : site_(site), found_{std::vector<StateMoments>(site.grid.layers.size())} {}
-  using Probe::see;
-  void see(const LayerInput& input) override {
-    const Index place = site_.grid.place_of(input.layer);
-    if (input.kind != site_.kind || place < 0 || input.states.rows() != site_.length) return;
-    found_.layers[static_cast<std::size_t>(place)] = state_moments(input.states);
-  }
-  void see(const Tile& /*tile*/) override {}
-  [[nodiscard]] LayerMoments taken() { return std::move(found_); }
-
- private:
-  const Site& site_;
-  LayerMoments found_;
-};
-
-class PositionSplitAnalysis : public AnalysisOf<LayerMoments> {
- public:
-  using AnalysisOf::AnalysisOf;
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    return site().number_of(i) < 0 ? nullptr : look_of<MomentsProbe>(site());
-  }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(LayerMoments& sum, Finished& /*finished*/) override {
-    const std::vector<Index>& layers = site().grid.layers;
-    std::vector<Field> fields = position_correlation(sum.layers, layers, position_rows(stack(), site().length),
-                                                     {.seed = options().seed, .threads = input().threads});
-    append(fields, position_split(sum.layers, layers, {.threads = input().threads}));
-    return fields;
-  }
-};
-
-}  // namespace
-
-const AnalysisKind& position_split_analysis() {
-  static const AnalysisKind kind{
-      .name = "position_split",
-      .asks = "How much of hidden states is position, context and rest, and how much of the table is left (CCA)?",
-      .needs = {Need::weights, Need::states, Need::equal_length},
-      .chain = true,
-      .make = make_of<PositionSplitAnalysis>};
-  return kind;
-}
+extern const AnalysisKind position_split_analysis{
+    .name = "position_split",
+    .asks = "How much of hidden states is position, context and rest, and how much of the table is left (CCA)?",
+    .equal_length = true,
+    .chain = true,
+    .make = make_of<PositionSplitAnalysis>};
 
 }  // namespace headwave

@@ -39,8 +39,8 @@
 
 namespace headwave {
 
-#define HEADWAVE_DECLARE(name) const AnalysisKind& name##_analysis();
-#define HEADWAVE_LIST(name) &name##_analysis(),
+#define HEADWAVE_DECLARE(name) extern const AnalysisKind name##_analysis;
+#define HEADWAVE_LIST(name) &name##_analysis,
 
 HEADWAVE_ANALYSES(HEADWAVE_DECLARE)
 
@@ -59,7 +59,7 @@ const AnalysisKind& analysis_named(const std::string& name) {
 
 void add_with_what_it_reads(const AnalysisKind& kind, std::set<const AnalysisKind*>& chosen) {
   if (!chosen.insert(&kind).second) return;
-  for (const AnalysisKind::Of read : kind.reads) add_with_what_it_reads(read(), chosen);
+  for (const AnalysisKind* read : kind.reads) add_with_what_it_reads(*read, chosen);
 }
 
 }  // namespace

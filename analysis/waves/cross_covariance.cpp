@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
@@ -14,54 +13,19 @@ namespace {
 
 /// Equation (3).
 /// @param sums  (2 near + 1)  equation (1) at lags -near .. near
-Vector centred_and_unbiased(const HeadWaves& waves, Index column, Eigen::Ref<const Vector> sums) {
-  const Vector q = waves.query.col(column), k = waves.key.col(column);
+Vector centred_and_unbiased(const Vector& q, const Vector& k, Eigen::Ref<const Vector> sums) {
   const Index length = q.size(), near = sums.size() / 2;
   const double mean_q = q.mean(), mean_k = k.mean();
-  const PairSums pairs(q, k, near);
+  const Vector before_q = prefix_sums(q), before_k = prefix_sums(k);
   Vector result(sums.size());
   for (Index t = -near; t <= near; ++t) {
-    const Index at = t + near;
+    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);  // of i
+    const double sum_q = before_q[end] - before_q[first], sum_k = before_k[end + t] - before_k[first + t];
     const auto count = static_cast<double>(length - std::abs(t));
-    result[at] = (sums[at] - mean_q * pairs.key[at] - mean_k * pairs.query[at] + count * mean_q * mean_k) / count;
+    result[t + near] = (sums[t + near] - mean_q * sum_k - mean_k * sum_q + count * mean_q * mean_k) / count;
   }
   return result;
 }
-
-}  // namespace
-
-CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
-  const Index length = waves.length(), k = waves.rank();
-  const Index near = std::min(reach, length - 1), from = length - 1 - near, width = 2 * near + 1;
-  const Vector gain = waves.head->svd.gain.head(k);
-  CrossCovariance result;
-  result.covariance = lagged_sums_by_column(waves.padded_query, waves.padded_key);
-  result.correlation.resize(k, width);
-  result.unbiased.resize(k, width);
-  for (Index j = 0; j < k; ++j) {
-    const double norms = waves.query.col(j).norm() * waves.key.col(j).norm();
-    const auto row = result.covariance.row(j);
-    if (norms > 0)
-      result.correlation.row(j) = (row.segment(from, width).array() - row.mean()) / norms;
-    else
-      result.correlation.row(j).setConstant(not_defined);
-    result.unbiased.row(j) = centred_and_unbiased(waves, j, row.segment(from, width).transpose()).transpose();
-  }
-  result.weighted = product(result.covariance.transpose(), gain);
-  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is
-  // centred.
-  const Vector mean_key = waves.key.colwise().mean().transpose();
-  const Vector along = product(waves.query, gain.cwiseProduct(mean_key));
-  const Vector before = prefix_sums(along);
-  result.weighted_centred.resize(2 * length - 1);
-  for (Index t = 1 - length; t < length; ++t) {
-    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);
-    result.weighted_centred[t + length - 1] = result.weighted[t + length - 1] - (before[end] - before[first]);
-  }
-  return result;
-}
-
-namespace {
 
 /// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.
 struct CrossCovariances {
@@ -70,41 +34,25 @@ struct CrossCovariances {
   Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
 };
 
-class CovarianceListener : public WaveListener {
- public:
-  /// @param components  d_head
-  CovarianceListener(Index rows, Index components, Index reach) : components_(components), reach_(reach) {
-    const Matrix of_columns = Matrix::Constant(rows * components, 2 * reach + 1, not_defined);
-    const Matrix of_heads = Matrix::Constant(rows, 2 * reach + 1, not_defined);
-    found_ = {1, of_columns, of_columns, of_columns, of_heads, of_heads};
-  }
-  void see(const HeadWaves& waves) override {
-    const Index near = std::min(reach_, waves.length() - 1);
-    const CrossCovariance one = cross_covariance(waves, reach_);
-    const Index from = waves.length() - 1 - near, to = reach_ - near, width = 2 * near + 1;
-    const Index first = component_row(waves.row, 0, components_);
-    found_.covariance.block(first, to, waves.rank(), width) = one.covariance.middleCols(from, width);
-    found_.correlation.block(first, to, waves.rank(), width) = one.correlation;
-    found_.unbiased.block(first, to, waves.rank(), width) = one.unbiased;
-    found_.weighted.row(waves.row).segment(to, width) = one.weighted.segment(from, width).transpose();
-    found_.weighted_centred.row(waves.row).segment(to, width) = one.weighted_centred.segment(from, width).transpose();
-  }
-  [[nodiscard]] CrossCovariances taken() { return std::move(found_); }
-
- private:
-  Index components_, reach_;
-  CrossCovariances found_;
-};
-
-class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
- public:
+struct CrossCovarianceAnalysis : AnalysisOf<CrossCovariances> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0) return nullptr;
-    return look_of<CovarianceListener>(site().grid.rows(), stack().block.d_head, options().reach);
+    const Index components = stack().block.d_head, reach = options().reach;
+    const Matrix of_columns = Matrix::Constant(site().grid.rows() * components, 2 * reach + 1, not_defined);
+    const Matrix of_heads = Matrix::Constant(site().grid.rows(), 2 * reach + 1, not_defined);
+    return observe_waves(CrossCovariances{1, of_columns, of_columns, of_columns, of_heads, of_heads},
+                         [components, reach](CrossCovariances& found, const HeadWaves& waves) {
+                           const CrossCovariance one = cross_covariance(waves, reach);
+                           const Index first = component_row(waves.row, 0, components), width = one.weighted.size();
+                           const Index to = reach - width / 2;
+                           found.covariance.block(first, to, waves.rank(), width) = one.covariance;
+                           found.correlation.block(first, to, waves.rank(), width) = one.correlation;
+                           found.unbiased.block(first, to, waves.rank(), width) = one.unbiased;
+                           found.weighted.row(waves.row).segment(to, width) = one.weighted.transpose();
+                           found.weighted_centred.row(waves.row).segment(to, width) = one.weighted_centred.transpose();
+                         });
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(CrossCovariances& sum, Finished& /*finished*/) override {
     const auto documents = static_cast<double>(sum.documents);
     const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
@@ -133,14 +81,39 @@ class CrossCovarianceAnalysis : public AnalysisOf<CrossCovariances> {
 
 }  // namespace
 
-const AnalysisKind& cross_covariance_analysis() {
-  static const AnalysisKind kind{.name = "cross_covariance",
-                                 .asks = "At which lags do redefined queries and keys vary together?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<CrossCovarianceAnalysis>};
-  return kind;
+CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
+  const Index length = waves.length(), k = waves.rank();
+  const Index near = std::min(reach, length - 1), from = length - 1 - near, width = 2 * near + 1;
+  const Vector gain = waves.head->svd.gain.head(k);
+  const Matrix all = lagged_sums_by_column(waves.padded_query, waves.padded_key);
+  CrossCovariance result{all.middleCols(from, width), Matrix(k, width), Matrix(k, width),
+                         product(all.transpose(), gain).segment(from, width), Vector(width)};
+  for (Index j = 0; j < k; ++j) {
+    const double norms = waves.query.col(j).norm() * waves.key.col(j).norm();
+    if (norms > 0)
+      result.correlation.row(j) = (result.covariance.row(j).array() - all.row(j).mean()) / norms;
+    else
+      result.correlation.row(j).setConstant(not_defined);
+    result.unbiased.row(j) =
+        centred_and_unbiased(waves.query.col(j), waves.key.col(j), result.covariance.row(j).transpose()).transpose();
+  }
+  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is
+  // centred.
+  const Vector mean_key = waves.key.colwise().mean().transpose();
+  const Vector before = prefix_sums(product(waves.query, gain.cwiseProduct(mean_key)));
+  for (Index t = -near; t <= near; ++t) {
+    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);
+    result.weighted_centred[t + near] = result.weighted[t + near] - (before[end] - before[first]);
+  }
+  return result;
 }
+
+extern const AnalysisKind cross_covariance_analysis{
+    .name = "cross_covariance",
+    .asks = "At which lags do redefined queries and keys vary together?",
+    .equal_length = true,
+    .reads = {&qk_svd_analysis},
+    .chain = true,
+    .make = make_of<CrossCovarianceAnalysis>};
 
 }  // namespace headwave

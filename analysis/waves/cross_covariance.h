@@ -6,14 +6,13 @@
 
 namespace headwave {
 
-/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns, or those
-/// near zero, t = -n .. n. k = rank.
+/// Cross-covariances of one head over one document of T tokens, at lags t = -n .. n. k = rank.
 struct CrossCovariance {
-  Matrix covariance;   ///< (k, 2 T - 1)  biased: sums over the pairs that exist, nothing subtracted
+  Matrix covariance;   ///< (k, 2 n + 1)  biased: sums over the pairs that exist, nothing subtracted
   Matrix correlation;  ///< (k, 2 n + 1)  biased, without its mean over all lags, over the columns' norms; NaN: no norm
   Matrix unbiased;     ///< (k, 2 n + 1)  of centred columns, divided by the number of pairs
-  Vector weighted;     ///< (2 T - 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled
-  Vector weighted_centred;  ///< (2 T - 1)  the same of scores without their row means, which the softmax cannot see
+  Vector weighted;     ///< (2 n + 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled
+  Vector weighted_centred;  ///< (2 n + 1)  the same of scores without their row means, which the softmax cannot see
 };
 
 /// Cross-covariance of each redefined query column with its key column, lag by lag.
@@ -29,7 +28,7 @@ struct CrossCovariance {
 /// T log T).
 ///
 /// Source: Yamamoto and Matsuzaki 2023, sections 3.3 and 3.4; (3) is this project's.
-/// @param reach  largest |t| of (2) and (3), n, where T has as many lags
+/// @param reach  largest |t|, n, where T has as many lags
 CrossCovariance cross_covariance(const HeadWaves& waves, Index reach = std::numeric_limits<Index>::max());
 
 }  // namespace headwave

@@ -1,16 +1,12 @@
-// Which columns of redefined queries and keys are periodic, and what these look like over one document.
+#include "periodic_columns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
-#include <set>
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
 #include "../statistics/quantile.h"
-#include "wave_chain.h"
 
 namespace headwave {
 
@@ -19,34 +15,6 @@ namespace {
 constexpr Index lowest_frequency = 5;    // cycles per T: slower columns are drift
 constexpr double shortest_period = 4;    // tokens per cycle: faster columns are noise between neighbours
 constexpr double noise_quantile = 0.99;  // of the same share in columns without order
-constexpr Index shown_waves = 4;         // of each head
-
-/// The strongest line of a column's spectrum, and the share of the column's power that it holds.
-struct PeakShare {
-  Index frequency = 0;  ///< f >= 1 of the peak, cycles per T
-  double share = 0;     ///< of the power at f >= 1 that lies within one bin of it; 0: the column is constant
-
-  /// Whether the peak lies inside the band.
-  [[nodiscard]] bool in_band(Index length) const {
-    return frequency >= lowest_frequency &&
-           static_cast<double>(frequency) * shortest_period <= static_cast<double>(length);
-  }
-};
-
-/// @param spectrum  (floor(T/2) + 1)  transform of the column
-PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) {
-  PeakShare peak;
-  Vector power = spectrum.cwiseAbs2();
-  power[0] = 0;
-  for (Index f = 1; f < power.size(); ++f)
-    if (2 * f != length) power[f] *= 2;
-  const double whole = power.sum();
-  if (power.size() < 2 || !(whole > std::numeric_limits<double>::epsilon() * std::norm(spectrum[0]))) return peak;
-  power.maxCoeff(&peak.frequency);
-  const Index first = std::max<Index>(1, peak.frequency - 1), last = std::min(power.size() - 1, peak.frequency + 1);
-  peak.share = power.segment(first, last - first + 1).sum() / whole;
-  return peak;
-}
 
 /// The share that one in a hundred columns of T independent normal numbers exceeds. Randomised phases alone would leave
 /// every |F[f]|, and so the share, as it was; in columns without order the power is random too.
@@ -73,8 +41,7 @@ struct PeriodicColumns {
   First<Matrix> frequency;  ///< (rows * d_head, 2)  where those peaks are in the first document, cycles per T
 };
 
-class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
- public:
+struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
   explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
       : AnalysisOf(input), threshold_(periodic_threshold(input.site.length)) {}
 
@@ -96,8 +63,6 @@ class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
       }
     });
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(PeriodicColumns& sum, Finished& /*finished*/) override {
     const auto documents = static_cast<double>(sum.documents);
     const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)},
@@ -128,92 +93,32 @@ class PeriodicColumnsAnalysis : public AnalysisOf<PeriodicColumns> {
   double threshold_;
 };
 
-/// The most periodic columns of redefined queries and keys over the first document, to be drawn.
-struct RedefinedWaves {
-  Matrix query, key;  ///< (rows * shown_waves, T)  NaN: fewer columns
-  Matrix component;   ///< (rows, shown_waves)  which they are, from 1
-};
-
-/// The columns of a head in the order in which they are shown: first the most periodic column, by the peak share of the
-/// query column, of each range of periods [2, 8), [8, 32), [32, 128), ... tokens, so that a shift by the head's offset is a
-/// visible part of a period in one of them, then the most periodic of the others.
-std::vector<Index> shown_columns(const HeadWaves& waves) {
-  const Index length = waves.length();
-  std::vector<PeakShare> peaks;
-  for (Index j = 0; j < waves.rank(); ++j) peaks.push_back(peak_share(waves.query_spectrum.col(j), length));
-  const auto peak = [&](Index j) -> const PeakShare& { return peaks[static_cast<std::size_t>(j)]; };
-  const auto in_band = [&](Index j) { return peak(j).share > 0 && peak(j).in_band(length); };
-  std::vector<Index> order(peaks.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return in_band(a) != in_band(b) ? in_band(a) : peak(a).share > peak(b).share;
-  });
-  std::set<int> ranges;
-  std::vector<Index> chosen, rest;
-  for (const Index j : order) {
-    const double period = static_cast<double>(length) / static_cast<double>(peak(j).frequency);
-    const bool first = in_band(j) && ranges.insert(static_cast<int>(std::floor(std::log2(period / 2) / 2))).second;
-    (first ? chosen : rest).push_back(j);
-  }
-  append(chosen, std::move(rest));
-  return chosen;
-}
-
-class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
- public:
-  using AnalysisOf::AnalysisOf;
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().number_of(i) != 0) return nullptr;
-    const Index rows = site().grid.rows();
-    const Matrix none = Matrix::Constant(rows * shown_waves, site().length, not_defined);
-    return observe_waves(RedefinedWaves{none, none, Matrix::Constant(rows, shown_waves, not_defined)},
-                         [](RedefinedWaves& found, const HeadWaves& waves) {
-                           const std::vector<Index> columns = shown_columns(waves);
-                           for (Index w = 0; w < std::min(shown_waves, std::ssize(columns)); ++w) {
-                             const Index j = columns[static_cast<std::size_t>(w)], at = waves.row * shown_waves + w;
-                             found.query.row(at) = waves.query.col(j).transpose();
-                             found.key.row(at) = waves.key.col(j).transpose();
-                             found.component(waves.row, w) = static_cast<double>(j + 1);
-                           }
-                         });
-  }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(RedefinedWaves& sum, Finished& /*finished*/) override {
-    const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
-    const Axis wave =
-        counting_axis("wave", "1", "the most periodic column of each range of periods first", 1, shown_waves);
-    const Axis position = counting_axis("position", "token", "position in the first document", 0, site().length - 1);
-    Fields fields("redefined");
-    fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
-               sum.query);
-    fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that goes with it", sum.key);
-    fields.add("component", {layer, head, wave}, "1", "number of that column, by descending gain", sum.component);
-    fields.note_all("undefined", "the head has fewer columns");
-    return before_position_term(fields.taken(), stack());
-  }
-};
-
 }  // namespace
 
-const AnalysisKind& periodic_columns_analysis() {
-  static const AnalysisKind kind{.name = "periodic_columns",
-                                 .asks = "Which columns of redefined queries and keys are periodic?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<PeriodicColumnsAnalysis>};
-  return kind;
+bool PeakShare::in_band(Index length) const {
+  return frequency >= lowest_frequency &&
+         static_cast<double>(frequency) * shortest_period <= static_cast<double>(length);
 }
 
-const AnalysisKind& redefined_analysis() {
-  static const AnalysisKind kind{.name = "redefined",
-                                 .asks = "What do periodic redefined queries and keys look like in a document?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<RedefinedAnalysis>};
-  return kind;
+PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) {
+  PeakShare peak;
+  Vector power = spectrum.cwiseAbs2();
+  power[0] = 0;
+  for (Index f = 1; f < power.size(); ++f)
+    if (2 * f != length) power[f] *= 2;
+  const double whole = power.sum();
+  if (power.size() < 2 || !(whole > std::numeric_limits<double>::epsilon() * std::norm(spectrum[0]))) return peak;
+  power.maxCoeff(&peak.frequency);
+  const Index first = std::max<Index>(1, peak.frequency - 1), last = std::min(power.size() - 1, peak.frequency + 1);
+  peak.share = power.segment(first, last - first + 1).sum() / whole;
+  return peak;
 }
+
+extern const AnalysisKind periodic_columns_analysis{.name = "periodic_columns",
+                                                    .asks = "Which columns of redefined queries and keys are periodic?",
+                                                    .equal_length = true,
+                                                    .reads = {&qk_svd_analysis},
+                                                    .chain = true,
+                                                    .make = make_of<PeriodicColumnsAnalysis>};
 
 }  // namespace headwave

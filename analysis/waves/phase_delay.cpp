@@ -77,42 +77,6 @@ Vector p_values_of(const CrossSpectra& spectra, Index length, const Vector& cohe
   return pooled_p_values(like_null, null, NullScale::coherence);
 }
 
-}  // namespace
-
-PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDelayOptions& options) {
-  const Index documents = std::ssize(spectra.by_document);
-  PhaseDelay result;
-  result.cross = sum_of(spectra, std::vector<double>(spectra.by_document.size(), 1.0)) / static_cast<double>(documents);
-  const std::vector<Delay> found = delays(result.cross, length, options.delay);
-  result.coherence = numbers_of(found, &Delay::coherence);
-  result.runner_up = numbers_of(found, &Delay::runner_up);
-  result.runner_up_share = numbers_of(found, &Delay::runner_up_share);
-  result.estimate = numbers_of(found, &Delay::offset);
-  for (std::size_t row = 0; row < found.size(); ++row)
-    if (found[row].at_edge) result.estimate[static_cast<Index>(row)] = not_defined;
-  const BootstrapInterval ends = bootstrap_interval(
-      result.estimate, documents, options, Random(options.seed), [&](const std::vector<double>& times) {
-        return numbers_of(delays(sum_of(spectra, times), length, options.delay), &Delay::offset);
-      });
-  result.lower = ends.lower;
-  result.upper = ends.upper;
-  result.p_value = p_values_of(spectra, length, result.coherence, options);
-  result.q_value = q_values(result.p_value);
-  // What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
-  result.offset = Vector::Constant(std::ssize(found), not_defined);
-  for (Index row = 0; row < result.offset.size(); ++row) {
-    const Delay& delay = found[static_cast<std::size_t>(row)];
-    result.status.push_back(std::isnan(delay.offset)                  ? PredictedStatus::nothing
-                            : !(result.q_value[row] <= options.level) ? PredictedStatus::chance
-                            : delay.at_edge                           ? PredictedStatus::edge
-                                                                      : PredictedStatus::offset);
-    if (result.status.back() == PredictedStatus::offset) result.offset[row] = delay.offset;
-  }
-  return result;
-}
-
-namespace {
-
 constexpr Index phase_bins = 64;
 constexpr Index null_documents = 2;  // documents over which the null is drawn: it costs a transform each
 
@@ -163,39 +127,7 @@ struct PhaseSums {
   CrossSpectra cross;
 };
 
-/// Gathers (1) and (2) of every head over one document, and what random rotations would make of its queries.
-class PhaseListener : public WaveListener {
- public:
-  PhaseListener(const Site& site, Index draws, const RandomRotations& rotations) : rotations_(rotations) {
-    const Index lines = site.length / 2 + 1, rows = site.grid.rows();
-    found_.query = found_.key = Matrix::Zero(rows, lines * phase_bins);
-    found_.cross.by_document.push_back(MatrixC::Zero(lines, rows));
-    found_.cross.null.assign(static_cast<std::size_t>(draws), found_.cross.by_document[0]);
-    found_.cross.null_documents = draws > 0 ? 1 : 0;
-  }
-  void see(const HeadWaves& waves) override {
-    if (waves.rank() == 0) return;
-    const PhaseRotation& rotation = waves.head->rotation;
-    const Vector& gain = waves.head->svd.gain;
-    const Matrix query = direction_spectra(waves.query_spectrum, rotation);
-    add_phases(found_.query, waves.row, rotation, query, phase_bins);
-    add_phases(found_.key, waves.row, rotation, direction_spectra(waves.key_spectrum, rotation), phase_bins);
-    found_.cross.by_document[0].col(waves.row) = phase_cross_spectrum(rotation, gain, query);
-    for (std::size_t draw = 0; draw < found_.cross.null.size(); ++draw) {
-      const PhaseRotation& random = rotations_.of(waves.row, waves.rank(), draw);
-      found_.cross.null[draw].col(waves.row) =
-          phase_cross_spectrum(random, gain, direction_spectra(waves.query_spectrum, random));
-    }
-  }
-  [[nodiscard]] PhaseSums taken() { return std::move(found_); }
-
- private:
-  const RandomRotations& rotations_;
-  PhaseSums found_;
-};
-
-class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
- public:
+struct PhaseDelayAnalysis : AnalysisOf<PhaseSums> {
   using AnalysisOf::AnalysisOf;
   void prepare(Finished& finished) override {
     rotations_ = RandomRotations(stack().d_model(), finished.get<ChainHeads>().heads, options().draws, options().seed,
@@ -204,13 +136,34 @@ class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of<PhaseListener>(site(), number < null_documents ? options().draws : 0, rotations_);
+    const Index lines = site().length / 2 + 1, rows = site().grid.rows();
+    const std::size_t draws = number < null_documents ? static_cast<std::size_t>(options().draws) : 0;
+    PhaseSums sums;
+    sums.query = sums.key = Matrix::Zero(rows, lines * phase_bins);
+    sums.cross.by_document.push_back(MatrixC::Zero(lines, rows));
+    sums.cross.null.assign(draws, sums.cross.by_document[0]);
+    sums.cross.null_documents = draws > 0 ? 1 : 0;
+    return observe_waves(std::move(sums), [this](PhaseSums& found, const HeadWaves& waves) { add(found, waves); });
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(PhaseSums& sum, Finished& finished) override;
 
  private:
+  /// Adds (1) and (2) of a head over one document, and what random rotations would make of its queries.
+  void add(PhaseSums& found, const HeadWaves& waves) const {
+    if (waves.rank() == 0) return;
+    const PhaseRotation& rotation = waves.head->rotation;
+    const Vector& gain = waves.head->svd.gain;
+    const Matrix query = direction_spectra(waves.query_spectrum, rotation);
+    add_phases(found.query, waves.row, rotation, query, phase_bins);
+    add_phases(found.key, waves.row, rotation, direction_spectra(waves.key_spectrum, rotation), phase_bins);
+    found.cross.by_document[0].col(waves.row) = phase_cross_spectrum(rotation, gain, query);
+    for (std::size_t draw = 0; draw < found.cross.null.size(); ++draw) {
+      const PhaseRotation& random = rotations_.of(waves.row, waves.rank(), draw);
+      found.cross.null[draw].col(waves.row) =
+          phase_cross_spectrum(random, gain, direction_spectra(waves.query_spectrum, random));
+    }
+  }
+
   RandomRotations rotations_;
 };
 
@@ -269,14 +222,43 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& /*fi
 
 }  // namespace
 
-const AnalysisKind& phase_delay_analysis() {
-  static const AnalysisKind kind{.name = "phase_delay",
-                                 .asks = "Which delay do the phases between queries and keys predict?",
-                                 .needs = {Need::weights, Need::states, Need::equal_length},
-                                 .reads = {qk_svd_analysis},
-                                 .chain = true,
-                                 .make = make_of<PhaseDelayAnalysis>};
-  return kind;
+PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDelayOptions& options) {
+  const Index documents = std::ssize(spectra.by_document);
+  PhaseDelay result;
+  result.cross = sum_of(spectra, std::vector<double>(spectra.by_document.size(), 1.0)) / static_cast<double>(documents);
+  const std::vector<Delay> found = delays(result.cross, length, options.delay);
+  result.coherence = numbers_of(found, &Delay::coherence);
+  result.runner_up = numbers_of(found, &Delay::runner_up);
+  result.runner_up_share = numbers_of(found, &Delay::runner_up_share);
+  result.estimate = numbers_of(found, &Delay::offset);
+  for (std::size_t row = 0; row < found.size(); ++row)
+    if (found[row].at_edge) result.estimate[static_cast<Index>(row)] = not_defined;
+  const BootstrapInterval ends = bootstrap_interval(
+      result.estimate, documents, options, Random(options.seed), [&](const std::vector<double>& times) {
+        return numbers_of(delays(sum_of(spectra, times), length, options.delay), &Delay::offset);
+      });
+  result.lower = ends.lower;
+  result.upper = ends.upper;
+  result.p_value = p_values_of(spectra, length, result.coherence, options);
+  result.q_value = q_values(result.p_value);
+  // What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
+  result.offset = Vector::Constant(std::ssize(found), not_defined);
+  for (Index row = 0; row < result.offset.size(); ++row) {
+    const Delay& delay = found[static_cast<std::size_t>(row)];
+    result.status.push_back(std::isnan(delay.offset)                  ? PredictedStatus::nothing
+                            : !(result.q_value[row] <= options.level) ? PredictedStatus::chance
+                            : delay.at_edge                           ? PredictedStatus::edge
+                                                                      : PredictedStatus::offset);
+    if (result.status.back() == PredictedStatus::offset) result.offset[row] = delay.offset;
+  }
+  return result;
 }
+
+extern const AnalysisKind phase_delay_analysis{.name = "phase_delay",
+                                               .asks = "Which delay do the phases between queries and keys predict?",
+                                               .equal_length = true,
+                                               .reads = {&qk_svd_analysis},
+                                               .chain = true,
+                                               .make = make_of<PhaseDelayAnalysis>};
 
 }  // namespace headwave

@@ -7,7 +7,7 @@
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 #include "delay.h"
-#include "phase_rotation.h"
+#include "qk_svd.h"
 
 namespace headwave {
 

@@ -7,22 +7,9 @@
 #include "../../core/model/model.h"
 #include "../../core/numbers/fft.h"
 #include "../pass/analysis.h"
-#include "phase_rotation.h"
 #include "qk_svd.h"
 
 namespace headwave {
-
-/// One head's directions and phases, which the chain reads for every document. k = numerical rank, d_head or
-/// less.
-struct ChainHead {
-  QkSvd svd;       ///< its (d_model, k) bases left empty to save memory
-  Index rank = 0;  ///< k
-  PhaseRotation rotation;
-};
-
-/// qk_svd() and phase_rotation() of every head of the layers looked at, rows as in HeadGrid.
-/// @throws ShapeError, NumericError as those do
-std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int threads);
 
 /// One head's redefined queries and keys over one document of T tokens, and their transforms: what every
 /// analysis of the chain reads. Biases are left out; rotary positions are not applied.
@@ -49,22 +36,8 @@ inline Index component_row(Index row, Index component, Index components) {
   return row * components + component;
 }
 
-/// Components of a head's redefined queries and keys, counting from 1 in the order of their gain.
-Axis component_axis(Index components);
-
 /// Frequencies 0 .. floor(T/2), in cycles per T tokens.
 Axis frequency_axis(Index length);
-
-/// Notes in Fields that the chain omits a rotary or additive position term, which acts later.
-std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack);
-
-/// The heads of a job, for analyses of the wave chain.
-struct ChainHeads {
-  std::vector<ChainHead> heads;  ///< rows of the grid
-};
-
-/// In a job: qk_svd/... and phase_rotation/... of the weights, and ChainHeads before the documents.
-const AnalysisKind& qk_svd_analysis();
 
 /// One layer of the wave chain as a document passes.
 struct WaveLayer {

@@ -95,16 +95,13 @@ class WaveSpectraListener : public WaveListener {
   WaveSpectra found_;
 };
 
-class WaveSpectraAnalysis : public AnalysisOf<WaveSpectra> {
- public:
+struct WaveSpectraAnalysis : AnalysisOf<WaveSpectra> {
   using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
     return look_of<WaveSpectraListener>(site(), stack().block.d_head, count(), options().seed, number);
   }
-
- protected:
   [[nodiscard]] std::vector<Field> finish_sum(WaveSpectra& sum, Finished& /*finished*/) override {
     const std::vector<Axis> lines{layer_axis(site().grid.layers), frequency_axis(site().length)};
     Fields fields("wave_spectra");
@@ -131,15 +128,12 @@ class WaveSpectraAnalysis : public AnalysisOf<WaveSpectra> {
 
 }  // namespace
 
-const AnalysisKind& wave_spectra_analysis() {
-  static const AnalysisKind kind{
-      .name = "wave_spectra",
-      .asks = "Which frequencies do redefined queries and keys and hidden states hold, layer by layer?",
-      .needs = {Need::weights, Need::states, Need::equal_length},
-      .reads = {qk_svd_analysis},
-      .chain = true,
-      .make = make_of<WaveSpectraAnalysis>};
-  return kind;
-}
+extern const AnalysisKind wave_spectra_analysis{
+    .name = "wave_spectra",
+    .asks = "Which frequencies do redefined queries and keys and hidden states hold, layer by layer?",
+    .equal_length = true,
+    .reads = {&qk_svd_analysis},
+    .chain = true,
+    .make = make_of<WaveSpectraAnalysis>};
 
 }  // namespace headwave

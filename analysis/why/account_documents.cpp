@@ -122,8 +122,8 @@ void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& qu
     inputs.sinks = weights->self.sinks;
     if (head >= 0 && !inputs.sinks.empty()) inputs.sinks = VectorView32(weights->self.sinks.data() + head, 1);
   }
-  const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window(place), 0, rows};
-  attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);
+  const Mask<float> mask{site.kind == AttentionKind::causal, {}, site.window(place), 0, rows};
+  attend<float>(inputs, mask, {0, site.kind}, probes);
 }
 
 namespace {

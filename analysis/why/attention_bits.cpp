@@ -819,15 +819,14 @@ std::vector<Field> describe(const AttentionBits& bits) {
   return fields.taken();
 }
 
-const AnalysisKind& attention_bits_analysis() {
-  static const AnalysisKind kind{.name = "attention_bits",
-                                 .asks = "What is all of a head's attention made of: sink, position, word, match?",
-                                 .needs = {Need::attention, Need::projections, Need::equal_length},
-                                 .reads = {head_account_analysis},
-                                 .of_sums = true,
-                                 .by_default = true,
-                                 .make = make_of<AttentionBitsAnalysis>};
-  return kind;
-}
+extern const AnalysisKind attention_bits_analysis{
+    .name = "attention_bits",
+    .asks = "What is all of a head's attention made of: sink, position, word, match?",
+    .projections = true,
+    .equal_length = true,
+    .reads = {&head_account_analysis},
+    .of_sums = true,
+    .by_default = true,
+    .make = make_of<AttentionBitsAnalysis>};
 
 }  // namespace headwave

@@ -164,6 +164,6 @@ constexpr Index least_bits_documents = 8;
 
 /// In a job: attention_bits/..., attention_words/..., matched_content/..., of the documents that head_account deals; of too
 /// few attention_bits/undefined alone.
-const AnalysisKind& attention_bits_analysis();
+extern const AnalysisKind attention_bits_analysis;
 
 }  // namespace headwave

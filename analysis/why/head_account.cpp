@@ -574,14 +574,13 @@ std::vector<Field> describe(const HeadAccount& account) {
   return fields.taken();
 }
 
-const AnalysisKind& head_account_analysis() {
-  static const AnalysisKind kind{.name = "head_account",
-                                 .asks = "Why does each head look there: positions, itself, or its context?",
-                                 .needs = {Need::attention, Need::projections, Need::equal_length},
-                                 .of_sums = true,
-                                 .by_default = true,
-                                 .make = make_head_account};
-  return kind;
-}
+extern const AnalysisKind head_account_analysis{
+    .name = "head_account",
+    .asks = "Why does each head look there: positions, itself, or its context?",
+    .projections = true,
+    .equal_length = true,
+    .of_sums = true,
+    .by_default = true,
+    .make = make_head_account};
 
 }  // namespace headwave

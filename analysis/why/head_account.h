@@ -150,6 +150,6 @@ struct AccountHalves {
 std::vector<Field> describe(const HeadAccount& account);
 
 /// In a job: head_account/... Keeps HeadAccount and AccountHalves for analyses that read them.
-const AnalysisKind& head_account_analysis();
+extern const AnalysisKind head_account_analysis;
 
 }  // namespace headwave

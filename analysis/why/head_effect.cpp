@@ -128,7 +128,7 @@ class Ablation {
         const auto measure_change = [&](const Matrix32& change, Matrix& losses, Matrix& changes) {
           Matrix32 added = probe.added[layer];
           multiply_add(added, change, MatrixView32(output.middleCols(first, width)).transpose());
-          const Matrix32 after = resumed_pass(model_, document, static_cast<Index>(layer), states[layer], added);
+          const Matrix32 after = resumed_pass(model_, static_cast<Index>(layer), states[layer], added);
           losses(row, d) = loss(after, document) - effects.base_loss[d];
           changes(row, d) = state_change(after, before);
         };
@@ -312,13 +312,9 @@ std::unique_ptr<Analysis> make_head_effect(const AnalysisInput& input) {
 
 }  // namespace
 
-const AnalysisKind& head_effect_analysis() {
-  static const AnalysisKind kind{.name = "head_effect",
-                                 .asks = "Does the head matter: what changes without it?",
-                                 .needs = {Need::attention},
-                                 .one_sequence = true,
-                                 .make = make_head_effect};
-  return kind;
-}
+extern const AnalysisKind head_effect_analysis{.name = "head_effect",
+                                               .asks = "Does the head matter: what changes without it?",
+                                               .one_sequence = true,
+                                               .make = make_head_effect};
 
 }  // namespace headwave

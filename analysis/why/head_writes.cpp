@@ -266,14 +266,10 @@ std::unique_ptr<Analysis> make_head_writes(const AnalysisInput& input) {
 
 }  // namespace
 
-const AnalysisKind& head_writes_analysis() {
-  static const AnalysisKind kind{
-      .name = "head_writes",
-      .asks = "What does the head write: which words does it make likelier, and does it copy?",
-      .needs = {Need::attention},
-      .one_sequence = true,
-      .make = make_head_writes};
-  return kind;
-}
+extern const AnalysisKind head_writes_analysis{
+    .name = "head_writes",
+    .asks = "What does the head write: which words does it make likelier, and does it copy?",
+    .one_sequence = true,
+    .make = make_head_writes};
 
 }  // namespace headwave

@@ -63,14 +63,11 @@ class OffsetAgreementAnalysis : public Analysis {
 
 }  // namespace
 
-const AnalysisKind& offset_agreement_analysis() {
-  static const AnalysisKind kind{.name = "offset_agreement",
-                                 .asks = "Do the offsets that positions predict meet the measured ones?",
-                                 .needs = {Need::attention},
-                                 .reads = {measured_offset_analysis, head_account_analysis},
-                                 .of_sums = true,
-                                 .make = make_of<OffsetAgreementAnalysis>};
-  return kind;
-}
+extern const AnalysisKind offset_agreement_analysis{
+    .name = "offset_agreement",
+    .asks = "Do the offsets that positions predict meet the measured ones?",
+    .reads = {&measured_offset_analysis, &head_account_analysis},
+    .of_sums = true,
+    .make = make_of<OffsetAgreementAnalysis>};
 
 }  // namespace headwave

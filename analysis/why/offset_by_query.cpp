@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
-#include "../attention/offset_bins.h"
+#include "../attention/offset_trace.h"
 #include "../pass/analysis.h"
 #include "../pass/row_look.h"
 #include "../statistics/quantile.h"
@@ -251,13 +251,10 @@ std::vector<Field> OffsetByQueryAnalysis::finish_sum(BandSums& sum, Finished& /*
 
 }  // namespace
 
-const AnalysisKind& offset_by_query_analysis() {
-  static const AnalysisKind kind{.name = "offset_by_query",
-                                 .asks = "Where do heads look, near and far, from early and late queries?",
-                                 .needs = {Need::attention},
-                                 .one_sequence = true,
-                                 .make = make_of<OffsetByQueryAnalysis>};
-  return kind;
-}
+extern const AnalysisKind offset_by_query_analysis{
+    .name = "offset_by_query",
+    .asks = "Where do heads look, near and far, from early and late queries?",
+    .one_sequence = true,
+    .make = make_of<OffsetByQueryAnalysis>};
 
 }  // namespace headwave

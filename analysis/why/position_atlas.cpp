@@ -300,14 +300,10 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
   return fields.taken();
 }
 
-const AnalysisKind& position_atlas_analysis() {
-  static const AnalysisKind kind{.name = "position_atlas",
-                                 .asks = "Which offset do positions alone predict, from the weights?",
-                                 .needs = {Need::positions, Need::weights},
-                                 .options = {&atlas_draws_option},
-                                 .one_sequence = true,
-                                 .make = make_position_atlas};
-  return kind;
-}
+extern const AnalysisKind position_atlas_analysis{.name = "position_atlas",
+                                                  .asks = "Which offset do positions alone predict, from the weights?",
+                                                  .options = {&atlas_draws_option},
+                                                  .one_sequence = true,
+                                                  .make = make_position_atlas};
 
 }  // namespace headwave

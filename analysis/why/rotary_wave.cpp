@@ -374,14 +374,12 @@ std::vector<Field> describe(const RotaryWave& wave) {
   return fields.taken();
 }
 
-const AnalysisKind& rotary_wave_analysis() {
-  static const AnalysisKind kind{.name = "rotary_wave",
-                                 .asks = "Where does the wave of rotary positions point?",
-                                 .needs = {Need::attention, Need::projections, Need::rotary, Need::equal_length},
-                                 .one_sequence = true,
-                                 .by_default = true,
-                                 .make = make_rotary_wave};
-  return kind;
-}
+extern const AnalysisKind rotary_wave_analysis{.name = "rotary_wave",
+                                               .asks = "Where does the wave of rotary positions point?",
+                                               .projections = true,
+                                               .equal_length = true,
+                                               .one_sequence = true,
+                                               .by_default = true,
+                                               .make = make_rotary_wave};
 
 }  // namespace headwave

@@ -12,7 +12,7 @@
 #include "../../core/algebra/product.h"
 #include "../../core/attention/position_term.h"
 #include "../../core/fields/fields.h"
-#include "../../core/fields/strongest_heads.h"
+#include "../../core/fields/head_name.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/source.h"
@@ -710,15 +710,14 @@ std::vector<Field> describe(const ScoreSources& found) {
   return fields.taken();
 }
 
-const AnalysisKind& score_sources_analysis() {
-  static const AnalysisKind kind{.name = "score_sources",
-                                 .asks = "Which part of the network wrote what a head's queries and keys read?",
-                                 .needs = {Need::weights, Need::projections, Need::equal_length},
-                                 .reads = {head_account_analysis},
-                                 .one_sequence = true,
-                                 .by_default = true,
-                                 .make = make_score_sources};
-  return kind;
-}
+extern const AnalysisKind score_sources_analysis{
+    .name = "score_sources",
+    .asks = "Which part of the network wrote what a head's queries and keys read?",
+    .projections = true,
+    .equal_length = true,
+    .reads = {&head_account_analysis},
+    .one_sequence = true,
+    .by_default = true,
+    .make = make_score_sources};
 
 }  // namespace headwave

@@ -14,7 +14,6 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/fields/measures.h"
-#include "../../core/fields/strongest_heads.h"
 #include "../../core/model/source.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
@@ -62,7 +61,7 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
   for (const std::string& name : job.only) {
     if (std::ranges::any_of(results, [&](const KindResult& found) { return holds(found.result, name); })) continue;
     const Attributes& said = results.front().result.provenance;
-    std::string why = name == head_account_analysis().name || !said.contains("watched")
+    std::string why = name == head_account_analysis.name || !said.contains("watched")
                           ? attribute_text(said, "undefined_account")
                           : "it needs the documents themselves";
     if (why.empty()) why = attribute_text(said, "undefined_waves");
@@ -79,8 +78,7 @@ void say_fewer_documents(const KindResult& found) {
   if (common.documents == std::ssize(*tokens)) return;
   std::vector<std::string_view> fewer;
   for (const AnalysisKind* kind : analysis_kinds())
-    if (std::ranges::count(kind->needs, Need::equal_length) > 0 && holds(found.result, kind->name))
-      fewer.push_back(kind->name);
+    if (kind->equal_length && holds(found.result, kind->name)) fewer.push_back(kind->name);
   if (fewer.empty()) return;
   say(fmt::format("documents differ in length: {} used {} of {}, those of {} tokens; --length makes all alike",
                   fmt::join(fewer, ", "), common.documents, tokens->size(), common.length));

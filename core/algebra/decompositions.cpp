@@ -16,10 +16,6 @@
 
 namespace headwave {
 
-Eigen::MatrixXd symmetric_eigenvectors(const Eigen::MatrixXd& a) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a).eigenvectors();
-}
-
 ThinQr thin_qr(const Matrix& a) {
   const Index n = std::min(a.rows(), a.cols());
   const Eigen::HouseholderQR<Eigen::MatrixXd> qr(a);  // column-major: reflections walk down columns
@@ -116,7 +112,8 @@ ThinSvd thin_svd(const Eigen::MatrixXd& a) {
   const double scale = largest > 0 ? largest : 1;  // squares neither overflow nor vanish
   // The eigenvectors of A^T A are V as far as squaring leaves it: few turns are left to do.
   Eigen::MatrixXd columns = a / scale;
-  Eigen::MatrixXd v = symmetric_eigenvectors(product(columns.transpose(), columns)).rowwise().reverse();
+  const Eigen::MatrixXd square = product(columns.transpose(), columns);
+  Eigen::MatrixXd v = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(square).eigenvectors().rowwise().reverse();
   columns = product(columns, v);
   make_orthogonal(columns, v);
   ThinSvd svd = parts_of(columns, v);

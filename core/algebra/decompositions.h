@@ -5,11 +5,6 @@
 
 namespace headwave {
 
-/// Eigenvectors of a symmetric matrix. Reads the lower triangle.
-/// @param a  (n, n)  n >= 1
-/// @returns (n, n) orthonormal columns, by ascending eigenvalues
-Eigen::MatrixXd symmetric_eigenvectors(const Eigen::MatrixXd& a);
-
 /// A = Q R. n = min(rows, columns). Signs are as the reflections leave them.
 struct ThinQr {
   Matrix q;  ///< (rows, n)     orthonormal columns

@@ -14,11 +14,6 @@ namespace headwave {
 
 namespace {
 
-/// Sizes of a call, checked once.
-struct Shape {
-  Index queries, keys, valid_queries, valid_keys, d_head, d_value;
-};
-
 /// @throws ShapeError if a term is compared and its rows are not there for every offset
 template <class Scalar>
 void require_compared(const HeadInputs<Scalar>& in) {
@@ -34,7 +29,8 @@ void require_compared(const HeadInputs<Scalar>& in) {
 }
 
 template <class Scalar>
-Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
+void require_shapes(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
+  const Index queries = in.query.rows(), keys = in.key.rows(), offsets = 2 * std::max(queries, keys) - 1;
   if (in.heads < 1 || in.kv_heads < 1 || in.heads % in.kv_heads != 0)
     throw ShapeError(fmt::format("attend: {} query heads cannot share {} key heads evenly", in.heads, in.kv_heads));
   if (in.query.cols() % in.heads != 0 || in.key.cols() % in.kv_heads != 0 ||
@@ -42,28 +38,18 @@ Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
     throw ShapeError(
         fmt::format("attend: query width {} for {} heads and key width {} for {} heads give different head widths",
                     in.query.cols(), in.heads, in.key.cols(), in.kv_heads));
-  if (!in.value.empty() && (in.value.rows() != in.key.rows() || in.value.cols() % in.kv_heads != 0))
+  if (!in.value.empty() && (in.value.rows() != keys || in.value.cols() % in.kv_heads != 0))
     throw ShapeError(fmt::format("attend: values are ({}, {}), expected {} rows and a width that {} heads divide",
-                                 in.value.rows(), in.value.cols(), in.key.rows(), in.kv_heads));
-  if (!mask.additive.empty() && (mask.additive.rows() != in.query.rows() || mask.additive.cols() != in.key.rows()))
+                                 in.value.rows(), in.value.cols(), keys, in.kv_heads));
+  if (!mask.additive.empty() && (mask.additive.rows() != queries || mask.additive.cols() != keys))
     throw ShapeError(fmt::format("attend: the additive mask is ({}, {}), expected ({}, {})", mask.additive.rows(),
-                                 mask.additive.cols(), in.query.rows(), in.key.rows()));
-  if (mask.valid_queries > in.query.rows() || mask.valid_keys > in.key.rows())
-    throw ShapeError(fmt::format("attend: {} valid queries of {} and {} valid keys of {}", mask.valid_queries,
-                                 in.query.rows(), mask.valid_keys, in.key.rows()));
-  const Index offsets = 2 * std::max(in.query.rows(), in.key.rows()) - 1;
+                                 mask.additive.cols(), queries, keys));
   if (!in.added.empty() && (in.added.rows() != in.heads || in.added.cols() != offsets))
     throw ShapeError(fmt::format("attend: what is added to the scores is ({}, {}), expected {} heads and {} offsets",
                                  in.added.rows(), in.added.cols(), in.heads, offsets));
   if (!in.sinks.empty() && in.sinks.size() != in.heads)
     throw ShapeError(fmt::format("attend: {} sinks, expected one for each of {} heads", in.sinks.size(), in.heads));
   require_compared(in);
-  return {in.query.rows(),
-          in.key.rows(),
-          mask.valid_queries < 0 ? in.query.rows() : mask.valid_queries,
-          mask.valid_keys < 0 ? in.key.rows() : mask.valid_keys,
-          in.query.cols() / in.heads,
-          in.value.cols() / in.kv_heads};
 }
 
 /// Equation (1) of DisentangledTerm, for tiles of scores.
@@ -143,7 +129,7 @@ class Positioned {
     const bool turns = query_.size() > 0;
     const Matrix32 turned_query = query_.template cast<float>(), turned_key = key_.template cast<float>();
     const LayerProjections shown{
-        site.layer, site.kind, query, key, turns ? turned_query : query, turns ? turned_key : key, site.document};
+        site.layer, site.kind, query, key, turns ? turned_query : query, turns ? turned_key : key};
     for (Probe* probe : probes)
       if (probe->wants_projections()) probe->see(shown);
   }
@@ -190,12 +176,17 @@ template <class Scalar>
 class HeadRows {
  public:
   /// @param whole  scores of keys that a causal mask forbids to all of the rows are computed too
-  HeadRows(const Positioned<Scalar>& positioned, const Mask<Scalar>& mask, const Shape& shape, bool whole)
-      : positioned_(positioned), inputs_(positioned.inputs()), mask_(mask), shape_(shape), whole_(whole) {
+  HeadRows(const Positioned<Scalar>& positioned, const Mask<Scalar>& mask, bool whole)
+      : positioned_(positioned),
+        inputs_(positioned.inputs()),
+        mask_(mask),
+        whole_(whole),
+        n_keys_(inputs_.key.rows()),
+        d_head_(inputs_.query.cols() / inputs_.heads),
+        d_value_(inputs_.value.cols() / inputs_.kv_heads) {
     for (Index head = 0; head < inputs_.kv_heads; ++head) {
-      keys_.emplace_back(inputs_.key.block(0, head * shape.d_head, shape.valid_keys, shape.d_head).transpose());
-      if (shape.d_value > 0)
-        values_.emplace_back(inputs_.value.block(0, head * shape.d_value, shape.valid_keys, shape.d_value));
+      keys_.emplace_back(inputs_.key.middleCols(head * d_head_, d_head_).transpose());
+      if (d_value_ > 0) values_.emplace_back(inputs_.value.middleCols(head * d_value_, d_value_));
     }
   }
 
@@ -204,8 +195,8 @@ class HeadRows {
   void score(Index head, Index first, Rows rows) const {
     const Index reach = reach_of(first + rows.rows());
     const PackedOperand<Scalar>& keys = keys_[shared(head)];
-    const MatrixOf<Scalar> query = inputs_.query.block(first, head * shape_.d_head, rows.rows(), shape_.d_head) *
-                                   static_cast<Scalar>(inputs_.scale);
+    const MatrixOf<Scalar> query =
+        inputs_.query.block(first, head * d_head_, rows.rows(), d_head_) * static_cast<Scalar>(inputs_.scale);
     keys.multiply(rows.leftCols(keys.columns_for(reach)), query);
     if (inputs_.soft_cap > 0) {
       const auto cap = static_cast<Scalar>(inputs_.soft_cap);
@@ -219,7 +210,7 @@ class HeadRows {
   void weigh(Index head, Index first, Rows rows) const {
     const Scalar* sink = inputs_.sinks.empty() ? nullptr : inputs_.sinks.data() + head;
     for (Index i = 0; i < rows.rows(); ++i) {
-      const KeySpan allowed = allowed_keys(first + i, shape_.valid_keys, mask_.causal, mask_.window, mask_.chunk);
+      const KeySpan allowed = allowed_keys(first + i, n_keys_, mask_.causal, mask_.window, mask_.chunk);
       if (!mask_.additive.empty())
         rows.row(i).segment(allowed.first, allowed.count) +=
             mask_.additive.row(first + i).segment(allowed.first, allowed.count);
@@ -230,23 +221,21 @@ class HeadRows {
   /// Puts what the weights take from the values where the head's output is.
   template <class Rows>
   void use(Index head, Index first, const Rows& rows, MatrixOf<Scalar>& output) const {
-    if (shape_.d_value == 0) return;
-    values_[shared(head)].multiply(output.block(first, head * shape_.d_value, rows.rows(), shape_.d_value),
+    if (d_value_ == 0) return;
+    values_[shared(head)].multiply(output.block(first, head * d_value_, rows.rows(), d_value_),
                                    rows.leftCols(reach_of(first + rows.rows())));
   }
 
  private:
   [[nodiscard]] std::size_t shared(Index head) const { return static_cast<std::size_t>(inputs_.key_head(head)); }
   /// Right of the last row's diagonal entry a causal mask forbids every key.
-  [[nodiscard]] Index reach_of(Index end) const {
-    return mask_.causal && !whole_ ? std::min(shape_.valid_keys, end) : shape_.valid_keys;
-  }
+  [[nodiscard]] Index reach_of(Index end) const { return mask_.causal && !whole_ ? std::min(n_keys_, end) : n_keys_; }
 
   const Positioned<Scalar>& positioned_;
   const HeadInputs<Scalar>& inputs_;
   const Mask<Scalar>& mask_;
-  Shape shape_;
   bool whole_;
+  Index n_keys_, d_head_, d_value_;
   std::vector<PackedOperand<Scalar>> keys_, values_;  // by key head
 };
 
@@ -255,15 +244,16 @@ class HeadRows {
 template <class Scalar>
 MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mask, const AttentionSite& site,
                         std::span<Probe* const> probes) {
-  const Shape shape = checked_shape(given, mask);
+  require_shapes(given, mask);
   const Positioned<Scalar> positioned(given);
   positioned.show(given, site, probes);
   const bool keep_scores = std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_scores(); });
-  const HeadRows<Scalar> heads(positioned, mask, shape, keep_scores);
+  const HeadRows<Scalar> heads(positioned, mask, keep_scores);
 
-  MatrixOf<Scalar> output = MatrixOf<Scalar>::Zero(shape.queries, given.heads * shape.d_value);
-  const Index most = tile_rows(shape.valid_keys);
-  MatrixOf<Scalar> weights(given.heads * most, shape.valid_keys);
+  MatrixOf<Scalar> output =
+      MatrixOf<Scalar>::Zero(given.query.rows(), given.heads * (given.value.cols() / given.kv_heads));
+  const Index most = tile_rows(given.key.rows());
+  MatrixOf<Scalar> weights(given.heads * most, given.key.rows());
   MatrixOf<Scalar> scores(keep_scores ? weights.rows() : 0, keep_scores ? weights.cols() : 0);
   const auto fill = [&](TileOf<Scalar>& tile, Index rows) {
     for (Index head = 0; head < given.heads; ++head) {
@@ -276,17 +266,15 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
       if (keep_scores) tile.scores.emplace_back(scores.middleRows(head * most, rows));
     }
   };
-  walk_tiles(TileOf<Scalar>{site.layer,
-                            site.kind,
-                            0,
-                            shape.valid_queries,
-                            shape.valid_keys,
-                            mask.window,
-                            {},
-                            {},
-                            site.document,
-                            mask.chunk,
-                            !given.sinks.empty()},
+  walk_tiles(TileOf<Scalar>{.layer = site.layer,
+                            .kind = site.kind,
+                            .queries = given.query.rows(),
+                            .keys = given.key.rows(),
+                            .window = mask.window,
+                            .weights = {},
+                            .scores = {},
+                            .chunk = mask.chunk,
+                            .sinks = !given.sinks.empty()},
              probes, fill, mask.rows);
   return output;
 }

@@ -38,8 +38,6 @@ struct HeadInputs {
 template <class Scalar>
 struct Mask {
   bool causal = false;             ///< only keys j <= i
-  Index valid_keys = -1;           ///< keys from here on are padding; -1: all are valid
-  Index valid_queries = -1;        ///< queries from here on are padding: their output is zero and no probe sees them
   MatrixViewOf<Scalar> additive;   ///< (n', n) added to the scaled scores, -infinity forbids; or empty
   Index window = 0;                ///< only keys with |i - j| < window; 0: no limit
   Index chunk = 0;                 ///< only keys with floor(j / chunk) = floor(i / chunk); 0: no limit
@@ -50,7 +48,6 @@ struct Mask {
 struct AttentionSite {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
-  const Document* document = nullptr;
 };
 
 /// Attention of all heads, row tile by row tile, without ever holding a (heads, n', n) array.

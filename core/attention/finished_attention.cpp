@@ -130,8 +130,7 @@ void show_attention(const FinishedAttention& attention, Index window, const Atte
       tile.weights.emplace_back(of_head);
     }
   };
-  walk_tiles(Tile{site.layer, site.kind, 0, attention.length, attention.length, window, {}, {}, site.document}, probes,
-             fill);
+  walk_tiles(Tile{site.layer, site.kind, 0, attention.length, attention.length, window, {}, {}}, probes, fill);
   checks.require_any();
 }
 

@@ -24,7 +24,6 @@ void Probe::see(const Tile64& tile) {
            tile.window,
            {weights.begin(), weights.end()},
            {scores.begin(), scores.end()},
-           tile.document,
            tile.chunk,
            tile.sinks});
 }

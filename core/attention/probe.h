@@ -49,9 +49,8 @@ struct TileOf {
   std::vector<MatrixViewOf<Scalar>> weights;
   /// One per head, (rows, keys): scaled scores before mask and softmax. Empty unless a probe wants them.
   std::vector<MatrixViewOf<Scalar>> scores;
-  const Document* document = nullptr;  ///< the tokens at the positions; may be null
-  Index chunk = 0;                     ///< keys of other chunks of so many tokens are masked; 0: no limit
-  bool sinks = false;                  ///< rows may sum to less than 1: a sink takes the rest
+  Index chunk = 0;     ///< keys of other chunks of so many tokens are masked; 0: no limit
+  bool sinks = false;  ///< rows may sum to less than 1: a sink takes the rest
 
   [[nodiscard]] Index rows() const { return weights.empty() ? 0 : weights.front().rows(); }
   [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
@@ -70,7 +69,6 @@ struct LayerInput {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
   MatrixView32 states;                        ///< (T, d_model)
-  const Document* document = nullptr;         ///< may be null
   const AttentionWeights* weights = nullptr;  ///< what projects them; null: not known
 };
 
@@ -82,7 +80,6 @@ struct LayerProjections {
   MatrixView32 key;           ///< (n, kv_heads * d_head)
   MatrixView32 turned_query;  ///< the same after rotation; equal to the above without a rotary term
   MatrixView32 turned_key;
-  const Document* document = nullptr;  ///< may be null
 };
 
 /// The values of a layer's heads, before they are averaged with the attention weights.
@@ -91,9 +88,6 @@ struct LayerValues {
   AttentionKind kind = AttentionKind::self;
   MatrixView32 values;             ///< (n, kv_heads * d_value)  with bias, one row per key
   const Linear* output = nullptr;  ///< W_O, (heads * d_value) to d_model; null: not known
-  Index heads = 0;
-  Index kv_heads = 0;                  ///< query head h takes the values of head floor(h / (heads / kv_heads))
-  const Document* document = nullptr;  ///< may be null
 };
 
 /// The outputs A V of a layer's heads, before W_O, with their gate where there is one.
@@ -102,7 +96,6 @@ struct LayerHeads {
   AttentionKind kind = AttentionKind::self;
   MatrixView32 outputs;  ///< (n', heads * d_value)  A V of every head, side by side
   Index heads = 0;
-  const Document* document = nullptr;  ///< may be null
 };
 
 /// The parts of a block that write to the residual stream.

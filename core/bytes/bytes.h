@@ -34,8 +34,6 @@ class ByteWriter {
   using Sink = std::function<void(std::string_view)>;
 
   ByteWriter() = default;
-  /// Reuses the memory of an old string.
-  explicit ByteWriter(std::string&& memory) : bytes_(std::move(memory)) { bytes_.clear(); }
   /// Hands bytes to a sink in pieces; flush() hands over the last one.
   explicit ByteWriter(Sink sink) : sink_(std::move(sink)) {}
 

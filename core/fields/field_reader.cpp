@@ -85,15 +85,6 @@ const std::vector<std::int64_t>& counts_of(const Result& result, std::string_vie
   return values_of<std::int64_t>(result, name, axes, "whole numbers");
 }
 
-std::vector<std::string> meanings_of(const Result& result, std::string_view name,
-                                     std::initializer_list<std::string_view> axes) {
-  std::vector<std::string> words;
-  const auto& meanings = result.at(name).flag_meanings;
-  for (const std::uint8_t flag : flags_of(result, name, axes))
-    words.push_back(flag < meanings.size() ? meanings[flag] : "unknown");
-  return words;
-}
-
 std::vector<double> as_doubles(const Field& field) {
   return std::visit(
       [&](const auto& values) -> std::vector<double> {
@@ -119,14 +110,10 @@ std::vector<double> head_doubles(const Result& result, std::string_view name, st
   return slice_of_heads<double>(result, name, slice, "doubles");
 }
 
-std::vector<std::uint8_t> head_flags(const Result& result, std::string_view name, std::string_view slice) {
-  return slice_of_heads<std::uint8_t>(result, name, slice, "flags (uint8)");
-}
-
 std::vector<std::string> head_meanings(const Result& result, std::string_view name, std::string_view slice) {
   std::vector<std::string> words;
   const auto& meanings = result.at(name).flag_meanings;
-  for (const std::uint8_t flag : head_flags(result, name, slice))
+  for (const std::uint8_t flag : slice_of_heads<std::uint8_t>(result, name, slice, "flags (uint8)"))
     words.push_back(flag < meanings.size() ? meanings[flag] : fmt::format("status {}", flag));
   return words;
 }

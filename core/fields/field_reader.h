@@ -29,11 +29,6 @@ const std::vector<std::uint8_t>& flags_of(const Result& result, std::string_view
 const std::vector<std::int64_t>& counts_of(const Result& result, std::string_view name,
                                            std::initializer_list<std::string_view> axes);
 
-/// The flags of a Field as the words that they stand for; "unknown" for a flag without a meaning.
-/// @throws ShapeError as flags_of()
-std::vector<std::string> meanings_of(const Result& result, std::string_view name,
-                                     std::initializer_list<std::string_view> axes);
-
 /// The numbers of a Field of any type, converted to double.
 /// @throws ShapeError if they are texts
 std::vector<double> as_doubles(const Field& field);
@@ -53,7 +48,6 @@ std::size_t place_of(const Field& field, std::string_view axis, std::string_view
 /// @returns (layers * heads) row-major
 /// @throws ShapeError as doubles_of() and place_of()
 std::vector<double> head_doubles(const Result& result, std::string_view name, std::string_view slice);
-std::vector<std::uint8_t> head_flags(const Result& result, std::string_view name, std::string_view slice);
 /// Flags as the words that they stand for, "status 7" for a flag without a meaning.
 std::vector<std::string> head_meanings(const Result& result, std::string_view name, std::string_view slice);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,6 +50,18 @@ HeadName parse_head_name(std::string_view text) {
     throw FormatError(
         fmt::format("head '{}': expected a name like L7H8 (layers and heads count from 0)", quotable(text)));
   return {*layer, *head};
+}
+
+std::optional<Index> strongest_count(std::string_view text) {
+  constexpr std::string_view word = "strongest:";
+  if (!text.starts_with(word)) return std::nullopt;
+  const std::string_view digits = text.substr(word.size());
+  Index count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size() || count < 1)
+    throw FormatError(
+        fmt::format("heads '{}': expected strongest:N with a whole number N above 0, as strongest:6", quotable(text)));
+  return count;
 }
 
 Index HeadGrid::place_of(Index layer) const {

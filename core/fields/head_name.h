@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,11 @@ Axis head_name_axis(std::string name, std::string long_name, const std::vector<H
 /// @param text  "L7H8", from anywhere
 /// @throws FormatError if it is not such a name
 HeadName parse_head_name(std::string_view text);
+
+/// N of "strongest:N", which stands among names of heads for the N strongest heads of a result.
+/// @returns nothing for other words
+/// @throws FormatError if N is not a whole number above 0
+std::optional<Index> strongest_count(std::string_view text);
 
 /// The layers and heads of an analysis. Rows of its matrices are (layer, head), layers in this order.
 struct HeadGrid {

@@ -75,23 +75,6 @@ constexpr KindScore kinds[]{{"previous", "head_types/previous", "head_types/prev
                             {"induction", "head_types/induction", "head_types/induction_baseline"},
                             {"sink", "head_types/sink_weight", "head_types/sink_weight_baseline"}};
 
-}  // namespace
-
-std::string Measure::end(const char* which) const {
-  const std::string quantity(field);
-  const std::size_t slash = quantity.find('/');
-  return quantity.substr(slash + 1) == "predicted_offset" ? quantity.substr(0, slash + 1) + which
-                                                          : quantity + "_" + which;
-}
-
-std::vector<HeadName> heads_of(const FieldHeads& heads) {
-  std::vector<HeadName> names;
-  for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
-  return names;
-}
-
-namespace {
-
 /// @param read  what the Field has for the heads of its own grid
 template <class Value, class Read>
 std::vector<Value> of_heads(const Result& result, std::string_view field, const std::vector<HeadName>& heads,
@@ -106,6 +89,19 @@ std::vector<Value> of_heads(const Result& result, std::string_view field, const 
 }
 
 }  // namespace
+
+std::string Measure::end(const char* which) const {
+  const std::string quantity(field);
+  const std::size_t slash = quantity.find('/');
+  return quantity.substr(slash + 1) == "predicted_offset" ? quantity.substr(0, slash + 1) + which
+                                                          : quantity + "_" + which;
+}
+
+std::vector<HeadName> heads_of(const FieldHeads& heads) {
+  std::vector<HeadName> names;
+  for (std::size_t row = 0; row < heads.size(); ++row) names.push_back(heads[row]);
+  return names;
+}
 
 std::vector<double> numbers_of_heads(const Result& result, std::string_view field, std::string_view part,
                                      const std::vector<HeadName>& heads) {

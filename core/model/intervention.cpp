@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -114,6 +113,19 @@ class ShuffledWords : public Source {
   Index shuffles_;
 };
 
+/// Equation (3) for one head.
+/// @param frequency  radians per token
+void turn_head(Matrix& rows, Index first, const RotaryTerm& rotation, const Vector& frequency, Index u) {
+  const Vector angle = frequency * -static_cast<double>(u);
+  for (Index m = 0; m < angle.size(); ++m) {
+    const auto [a, b] = channels_of(rotation.options(), m);
+    const double cosine = std::cos(angle[m]), sine = std::sin(angle[m]);
+    const Eigen::RowVectorXd before = rows.row(first + a);
+    rows.row(first + a) = cosine * before - sine * rows.row(first + b);
+    rows.row(first + b) = cosine * rows.row(first + b) + sine * before;
+  }
+}
+
 }  // namespace
 
 Model words_only(const Model& model) {
@@ -166,23 +178,6 @@ Model moved_text(const Model& model, Index u, AttentionKind kind) {
 std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint64_t seed, Index shuffles) {
   return std::make_unique<ShuffledWords>(std::move(source), seed, shuffles);
 }
-
-namespace {
-
-/// Equation (3) for one head.
-/// @param frequency  radians per token
-void turn_head(Matrix& rows, Index first, const RotaryTerm& rotation, const Vector& frequency, Index u) {
-  const Vector angle = frequency * -static_cast<double>(u);
-  for (Index m = 0; m < angle.size(); ++m) {
-    const auto [a, b] = channels_of(rotation.options(), m);
-    const double cosine = std::cos(angle[m]), sine = std::sin(angle[m]);
-    const Eigen::RowVectorXd before = rows.row(first + a);
-    rows.row(first + a) = cosine * before - sine * rows.row(first + b);
-    rows.row(first + b) = cosine * rows.row(first + b) + sine * before;
-  }
-}
-
-}  // namespace
 
 Matrix32 turned_queries(MatrixView32 query, const std::vector<Index>& heads, Index u, const RotaryTerm& rotation,
                         Index d_head) {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <numbers>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,6 +30,74 @@ namespace {
 void require_width(const Norm& norm, Index width) {
   if (norm.scale.size() != width || (!norm.shift.empty() && norm.shift.size() != width))
     throw ShapeError(fmt::format("normalise: states have width {}, the norm has {}", width, norm.scale.size()));
+}
+
+/// Equation (1) of GateClip, in place of `gate`.
+void clip_gate(Matrix32& gate, const Matrix32& widened, const GateClip& clip) {
+  const auto g = gate.array().min(clip.limit);
+  const auto up = widened.array().max(-clip.limit).min(clip.limit);
+  gate = ((up + 1.0F) * g / (1.0F + (-clip.slope * g).exp())).matrix().eval();
+}
+
+/// Indices of the `count` largest entries among those `allowed`, the largest first.
+std::vector<Index> largest_of(const Eigen::ArrayXd& values, std::vector<Index> allowed, Index count) {
+  const auto kept = static_cast<std::ptrdiff_t>(std::min(count, static_cast<Index>(allowed.size())));
+  std::partial_sort(allowed.begin(), allowed.begin() + kept, allowed.end(),
+                    [&](Index a, Index b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+  allowed.resize(static_cast<std::size_t>(kept));
+  return allowed;
+}
+
+std::vector<Index> counted_to(Index count) {
+  std::vector<Index> indices(static_cast<std::size_t>(count));
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+Eigen::ArrayXd softmax_of(const Eigen::ArrayXd& r) {
+  const Eigen::ArrayXd powers = (r - r.maxCoeff()).exp();
+  return powers / powers.sum();
+}
+
+/// The experts that a token may choose: those of the groups of the largest worth.
+std::vector<Index> open_experts(const Eigen::ArrayXd& worth, const RouterSpec& router) {
+  if (router.groups <= router.chosen_groups) return counted_to(worth.size());
+  const Index size = worth.size() / router.groups;
+  Eigen::ArrayXd of_group(router.groups);
+  for (Index group = 0; group < router.groups; ++group) {
+    Eigen::ArrayXd members = worth.segment(group * size, size);
+    std::sort(members.begin(), members.end(), std::greater<>());
+    of_group[group] = members.head(router.worth == GroupWorth::best_two ? std::min<Index>(2, size) : 1).sum();
+  }
+  std::vector<Index> open;
+  for (const Index group : largest_of(of_group, counted_to(router.groups), router.chosen_groups))
+    for (Index member = 0; member < size; ++member) open.push_back(group * size + member);
+  return open;
+}
+
+/// Adds what the chosen experts give to y.
+void add_experts(MatrixView32 x, const Mixture& mixture, const BlockSpec& spec, Matrix32& y) {
+  const Chosen chosen = chosen_experts(linear(x, mixture.router), mixture.correction, spec.router);
+  const auto each = static_cast<Index>(chosen.expert.size()) / std::max<Index>(x.rows(), 1);
+  std::vector<std::vector<Index>> places(mixture.experts.size());  // of each expert among those chosen
+  for (std::size_t at = 0; at < chosen.expert.size(); ++at)
+    places[static_cast<std::size_t>(chosen.expert[at])].push_back(static_cast<Index>(at));
+  const bool before = spec.router.weighs_input;
+  for (std::size_t expert = 0; expert < places.size(); ++expert) {
+    const std::vector<Index>& here = places[expert];
+    if (here.empty()) continue;
+    Vector32 weight(static_cast<Index>(here.size()));
+    Matrix32 rows(weight.size(), x.cols());
+    for (Index i = 0; i < weight.size(); ++i) {
+      const Index at = here[static_cast<std::size_t>(i)];
+      weight[i] = chosen.weight[static_cast<std::size_t>(at)];
+      rows.row(i) = x.row(at / each);
+      if (before) rows.row(i) *= weight[i];
+    }
+    const Matrix32 given = feed_forward(rows, mixture.experts[expert], spec.activation, spec.gate_clip);
+    for (Index i = 0; i < weight.size(); ++i)
+      y.row(here[static_cast<std::size_t>(i)] / each) += (before ? 1.0F : weight[i]) * given.row(i);
+  }
 }
 
 }  // namespace
@@ -97,17 +164,6 @@ void activate(Matrix32& x, Activation activation) {
   }
 }
 
-namespace {
-
-/// Equation (1) of GateClip, in place of `gate`.
-void clip_gate(Matrix32& gate, const Matrix32& widened, const GateClip& clip) {
-  const auto g = gate.array().min(clip.limit);
-  const auto up = widened.array().max(-clip.limit).min(clip.limit);
-  gate = ((up + 1.0F) * g / (1.0F + (-clip.slope * g).exp())).matrix().eval();
-}
-
-}  // namespace
-
 Matrix32 feed_forward(MatrixView32 x, const FeedForward& weights, Activation activation, const GateClip& clip) {
   Matrix32 y(x.rows(), weights.narrow.d_out());
   for (Index first = 0; first < x.rows(); first += rows_at_once) {
@@ -124,46 +180,6 @@ Matrix32 feed_forward(MatrixView32 x, const FeedForward& weights, Activation act
   }
   return y;
 }
-
-namespace {
-
-/// Indices of the `count` largest entries among those `allowed`, the largest first.
-std::vector<Index> largest_of(const Eigen::ArrayXd& values, std::vector<Index> allowed, Index count) {
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(count, static_cast<Index>(allowed.size())));
-  std::partial_sort(allowed.begin(), allowed.begin() + kept, allowed.end(),
-                    [&](Index a, Index b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
-  allowed.resize(static_cast<std::size_t>(kept));
-  return allowed;
-}
-
-std::vector<Index> counted_to(Index count) {
-  std::vector<Index> indices(static_cast<std::size_t>(count));
-  std::iota(indices.begin(), indices.end(), Index{0});
-  return indices;
-}
-
-Eigen::ArrayXd softmax_of(const Eigen::ArrayXd& r) {
-  const Eigen::ArrayXd powers = (r - r.maxCoeff()).exp();
-  return powers / powers.sum();
-}
-
-/// The experts that a token may choose: those of the groups of the largest worth.
-std::vector<Index> open_experts(const Eigen::ArrayXd& worth, const RouterSpec& router) {
-  if (router.groups <= router.chosen_groups) return counted_to(worth.size());
-  const Index size = worth.size() / router.groups;
-  Eigen::ArrayXd of_group(router.groups);
-  for (Index group = 0; group < router.groups; ++group) {
-    Eigen::ArrayXd members = worth.segment(group * size, size);
-    std::sort(members.begin(), members.end(), std::greater<>());
-    of_group[group] = members.head(router.worth == GroupWorth::best_two ? std::min<Index>(2, size) : 1).sum();
-  }
-  std::vector<Index> open;
-  for (const Index group : largest_of(of_group, counted_to(router.groups), router.chosen_groups))
-    for (Index member = 0; member < size; ++member) open.push_back(group * size + member);
-  return open;
-}
-
-}  // namespace
 
 Chosen chosen_experts(MatrixView32 r, VectorView32 correction, const RouterSpec& router) {
   Chosen chosen;
@@ -183,35 +199,6 @@ Chosen chosen_experts(MatrixView32 r, VectorView32 correction, const RouterSpec&
   }
   return chosen;
 }
-
-namespace {
-
-/// Adds what the chosen experts give to y.
-void add_experts(MatrixView32 x, const Mixture& mixture, const BlockSpec& spec, Matrix32& y) {
-  const Chosen chosen = chosen_experts(linear(x, mixture.router), mixture.correction, spec.router);
-  const auto each = static_cast<Index>(chosen.expert.size()) / std::max<Index>(x.rows(), 1);
-  std::vector<std::vector<Index>> places(mixture.experts.size());  // of each expert among those chosen
-  for (std::size_t at = 0; at < chosen.expert.size(); ++at)
-    places[static_cast<std::size_t>(chosen.expert[at])].push_back(static_cast<Index>(at));
-  const bool before = spec.router.weighs_input;
-  for (std::size_t expert = 0; expert < places.size(); ++expert) {
-    const std::vector<Index>& here = places[expert];
-    if (here.empty()) continue;
-    Vector32 weight(static_cast<Index>(here.size()));
-    Matrix32 rows(weight.size(), x.cols());
-    for (Index i = 0; i < weight.size(); ++i) {
-      const Index at = here[static_cast<std::size_t>(i)];
-      weight[i] = chosen.weight[static_cast<std::size_t>(at)];
-      rows.row(i) = x.row(at / each);
-      if (before) rows.row(i) *= weight[i];
-    }
-    const Matrix32 given = feed_forward(rows, mixture.experts[expert], spec.activation, spec.gate_clip);
-    for (Index i = 0; i < weight.size(); ++i)
-      y.row(here[static_cast<std::size_t>(i)] / each) += (before ? 1.0F : weight[i]) * given.row(i);
-  }
-}
-
-}  // namespace
 
 Matrix32 feed_forward(MatrixView32 x, const Block& block, const BlockSpec& spec) {
   const FeedForward& own = block.feed_forward;

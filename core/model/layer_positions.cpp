@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -84,6 +83,43 @@ bool are_independent(MatrixView32 table, const Vector& squares, Index first, Ind
   return sum / pairs <= (1 + 4 * std::sqrt(2 / pairs)) / static_cast<double>(table.cols());
 }
 
+void require_layer(const Stack& stack, Index layer) {
+  if (layer < 0 || layer >= stack.layers())
+    throw ShapeError(fmt::format("there is no layer {} among {}", layer, stack.layers()));
+}
+
+/// Token type 0 and the norms between the embedding and a layer's projections.
+void as_layer_sees(Matrix32& x, const Stack& stack, Index layer) {
+  const Embedding& embedding = stack.embedding;
+  if (!embedding.token_types.empty()) x.rowwise() += embedding.token_types.row(0);
+  normalise(x, embedding.norm);
+  if (!embedding.projection.empty()) x = linear(x, embedding.projection);
+  if (stack.block.norm_place == NormPlace::pre) normalise(x, stack.blocks[static_cast<std::size_t>(layer)].self_norm);
+}
+
+constexpr Index words_at_a_time = 2048;
+constexpr Index slab = 64;  ///< positions at a time
+
+void require_words(const Stack& stack, Index length) {
+  const Index rows = stack.embedding.words.rows(), positions = stack.embedding.positions.rows();
+  if (rows == 0 || length < 1 || length > positions)
+    throw ShapeError(
+        fmt::format("EmbeddingMeans: {} words and {} of {} positions; expected words, and positions there are", rows,
+                    length, positions));
+}
+
+/// (d_in, d_out) in double.
+Matrix projected_by(const Linear& projection) {
+  return projection.weight.transpose().cast<double>();
+}
+
+/// What a norm does after it has divided; nothing where it is empty.
+void scale_and_shift(Matrix& rows, const Norm& norm) {
+  if (norm.empty()) return;
+  rows.array().rowwise() *= norm.scale.cast<double>().transpose().array();
+  if (!norm.shift.empty()) rows.rowwise() += norm.shift.cast<double>().transpose();
+}
+
 }  // namespace
 
 TrainedRows trained_rows(MatrixView32 table) {
@@ -117,39 +153,10 @@ Index rows_to_read(const Stack& stack, Index asked) {
   return asked > 0 ? std::min(asked, table.rows()) : trained_rows(table).trained;
 }
 
-namespace {
-
-void require_layer(const Stack& stack, Index layer) {
-  if (layer < 0 || layer >= stack.layers())
-    throw ShapeError(fmt::format("there is no layer {} among {}", layer, stack.layers()));
-}
-
-/// Token type 0 and the norms between the embedding and a layer's projections.
-void as_layer_sees(Matrix32& x, const Stack& stack, Index layer) {
-  const Embedding& embedding = stack.embedding;
-  if (!embedding.token_types.empty()) x.rowwise() += embedding.token_types.row(0);
-  normalise(x, embedding.norm);
-  if (!embedding.projection.empty()) x = linear(x, embedding.projection);
-  if (stack.block.norm_place == NormPlace::pre) normalise(x, stack.blocks[static_cast<std::size_t>(layer)].self_norm);
-}
-
-/// Mean row, summed in double.
-Eigen::RowVectorXf mean_row(const WordTable& table, float scale) {
-  constexpr Index at_a_time = 1024;
-  Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.cols());
-  for (Index first = 0; first < table.rows(); first += at_a_time)
-    sum += table.copied(first, std::min(at_a_time, table.rows() - first)).cast<double>().colwise().sum();
-  return (sum / static_cast<double>(table.rows()) * static_cast<double>(scale)).cast<float>();
-}
-
-}  // namespace
-
-Matrix layer_positions(const Stack& stack, Index layer, bool with_mean_word) {
+Matrix layer_positions(const Stack& stack, Index layer) {
   require_layer(stack, layer);
-  const Embedding& embedding = stack.embedding;
-  if (embedding.positions.empty()) return {};
-  Matrix32 x = embedding.positions;
-  if (with_mean_word && !embedding.words.empty()) x.rowwise() += mean_row(embedding.words, embedding.word_scale);
+  if (stack.embedding.positions.empty()) return {};
+  Matrix32 x = stack.embedding.positions;
   as_layer_sees(x, stack, layer);
   return x.cast<double>();
 }
@@ -158,33 +165,6 @@ Matrix position_rows(const Stack& stack, Index length) {
   const MatrixView32& table = stack.embedding.positions;
   return table.topRows(std::min(length, table.rows())).cast<double>();
 }
-
-namespace {
-
-constexpr Index words_at_a_time = 2048;
-constexpr Index slab = 64;  ///< positions at a time
-
-void require_words(const Stack& stack, Index length) {
-  const Index rows = stack.embedding.words.rows(), positions = stack.embedding.positions.rows();
-  if (rows == 0 || length < 1 || length > positions)
-    throw ShapeError(
-        fmt::format("EmbeddingMeans: {} words and {} of {} positions; expected words, and positions there are", rows,
-                    length, positions));
-}
-
-/// (d_in, d_out) in double.
-Matrix projected_by(const Linear& projection) {
-  return projection.weight.transpose().cast<double>();
-}
-
-/// What a norm does after it has divided; nothing where it is empty.
-void scale_and_shift(Matrix& rows, const Norm& norm) {
-  if (norm.empty()) return;
-  rows.array().rowwise() *= norm.scale.cast<double>().transpose().array();
-  if (!norm.shift.empty()) rows.rowwise() += norm.shift.cast<double>().transpose();
-}
-
-}  // namespace
 
 EmbeddingMeans::EmbeddingMeans(const Stack& stack, Index length, int threads)
     : stack_(stack),

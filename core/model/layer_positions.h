@@ -56,16 +56,15 @@ Index rows_to_read(const Stack& stack, Index asked);
 
 /// The positions as a layer's projections would see them without words:
 ///
-///     post-norm:  embedding norm of (PE + token type 0 + mean word), projected where embeddings are    (1)
-///     pre-norm:   the layer's own norm of PE (+ token type 0 + mean word, through the embedding norm where there is
-///                 one)                                                                         (2)
+///     post-norm:  embedding norm of (PE + token type 0), projected where embeddings are              (1)
+///     pre-norm:   the layer's own norm of PE (+ token type 0, through the embedding norm where there is one)    (2)
 ///
-/// where `mean word` is the mean row of the word embeddings, as scaled, or zero if `with_mean_word` is false.
-/// For layer 0 this is what it sees; for others a proxy, since blocks between have changed it.
+/// For layer 0 this is what it sees; for others a proxy, since blocks between have changed it. Of a model with words see
+/// EmbeddingMeans.
 ///
 /// @returns (positions, d_model); empty where the model has no position table
 /// @throws ShapeError if there is no such layer
-Matrix layer_positions(const Stack& stack, Index layer, bool with_mean_word = true);
+Matrix layer_positions(const Stack& stack, Index layer);
 
 /// Rows of the position table that tokens 0 .. length - 1 read, widened to double.
 /// @returns (length, d_model), or as many rows as the table has; empty if the model has no table

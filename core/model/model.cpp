@@ -1,7 +1,6 @@
 #include "model.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +14,11 @@ bool is_other(const Stack& stack, Index layer) {
 
 std::shared_ptr<const Block> in_memory(const Stack& stack, Index layer) {
   return {std::shared_ptr<const Block>(), &stack.blocks[static_cast<std::size_t>(layer)]};
+}
+
+/// Columns first .. first + count - 1 of W in y = x W + b.
+Matrix columns_of(const Linear& linear, Index first, Index count) {
+  return linear.weight.middleRows(first, count).transpose().cast<double>();
 }
 
 }  // namespace
@@ -73,15 +77,6 @@ std::vector<AttentionKind> Model::kinds() const {
 const Stack& Model::stack_of(AttentionKind kind) const {
   return decoder && kind != AttentionKind::self ? *decoder : stack;
 }
-
-namespace {
-
-/// Columns first .. first + count - 1 of W in y = x W + b.
-Matrix columns_of(const Linear& linear, Index first, Index count) {
-  return linear.weight.middleRows(first, count).transpose().cast<double>();
-}
-
-}  // namespace
 
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head) {
   if (head < 0 || head >= block.heads)

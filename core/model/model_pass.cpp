@@ -21,10 +21,9 @@ namespace {
 class StackPass {
  public:
   /// @param memory  the encoder's final states, for a decoder that reads them
-  StackPass(const Stack& stack, const Document& document, std::span<Probe* const> probes, MatrixView32 memory)
+  StackPass(const Stack& stack, std::span<Probe* const> probes, MatrixView32 memory)
       : stack_(stack),
         spec_(stack.block),
-        document_(document),
         probes_(probes),
         memory_(memory),
         wants_values_(std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_values(); })) {}
@@ -76,8 +75,8 @@ class StackPass {
     inputs.position_key = weights.position_key;
     inputs.position_query = weights.position_query;
     inputs.sinks = weights.sinks;
-    const Mask<float> mask{spec_.causal, -1, -1, {}, stack_.window(layer), stack_.chunk(layer)};
-    return attend<float>(inputs, mask, {layer, self_kind(), &document_}, probes_);
+    const Mask<float> mask{spec_.causal, {}, stack_.window(layer), stack_.chunk(layer)};
+    return attend<float>(inputs, mask, {layer, self_kind()}, probes_);
   }
 
   /// The same from the states that enter it.
@@ -103,13 +102,13 @@ class StackPass {
   void show_finished(Index layer, const FinishedAttention& attention) const {
     if (attention.heads != spec_.heads)
       throw ShapeError(fmt::format("{}: has {} heads, expected {}", attention.called, attention.heads, spec_.heads));
-    show_attention(attention, stack_.window(layer), {layer, self_kind(), &document_}, probes_);
+    show_attention(attention, stack_.window(layer), {layer, self_kind()}, probes_);
   }
 
   /// @param weights  what projects the states; null: not known
   void show_input(Index layer, AttentionKind kind, MatrixView32 states,
                   const AttentionWeights* weights = nullptr) const {
-    for (Probe* probe : probes_) probe->see(LayerInput{layer, kind, states, &document_, weights});
+    for (Probe* probe : probes_) probe->see(LayerInput{layer, kind, states, weights});
   }
 
   [[nodiscard]] AttentionKind self_kind() const { return spec_.causal ? AttentionKind::causal : AttentionKind::self; }
@@ -145,7 +144,7 @@ class StackPass {
     show_values(layer, AttentionKind::cross, weights, value);
     const HeadInputs<float> inputs{query, key,           value, spec_.heads, spec_.kv_heads, spec_.score_scale,
                                    {},    spec_.soft_cap};
-    const Matrix32 heads = attend<float>(inputs, {}, {layer, AttentionKind::cross, &document_}, probes_);
+    const Matrix32 heads = attend<float>(inputs, {}, {layer, AttentionKind::cross}, probes_);
     show_heads(layer, AttentionKind::cross, weights, heads);
     return needed ? linear(heads, weights.output) : Matrix32();
   }
@@ -162,19 +161,17 @@ class StackPass {
     if (!shows(weights)) return;
     const Linear* output = weights.output.empty() ? nullptr : &weights.output;
     for (Probe* probe : probes_)
-      if (probe->wants_values())
-        probe->see(LayerValues{layer, kind, values, output, spec_.heads, spec_.kv_heads, &document_});
+      if (probe->wants_values()) probe->see(LayerValues{layer, kind, values, output});
   }
 
   void show_heads(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 outputs) const {
     if (!shows(weights)) return;
     for (Probe* probe : probes_)
-      if (probe->wants_values()) probe->see(LayerHeads{layer, kind, outputs, spec_.heads, &document_});
+      if (probe->wants_values()) probe->see(LayerHeads{layer, kind, outputs, spec_.heads});
   }
 
   const Stack& stack_;
   const BlockSpec& spec_;
-  const Document& document_;
   std::span<Probe* const> probes_;
   MatrixView32 memory_;
   bool wants_values_;
@@ -246,7 +243,7 @@ std::vector<Matrix32> stack_passes(const Stack& stack, std::span<const Passing> 
     parallel_for(count, threads, [&](Index i) {
       const auto d = static_cast<std::size_t>(i);
       const MatrixView32 memory = memories.empty() ? MatrixView32() : MatrixView32(memories[d]);
-      StackPass(stack, *documents[d].document, documents[d].probes, memory)
+      StackPass(stack, documents[d].probes, memory)
           .apply_block(layer, *block, needed || layer + 1 < stack.layers(), states[d]);
     });
   }
@@ -263,8 +260,7 @@ void stored_passes(const Stack& stack, std::span<const Passing> documents, int t
     parallel_for(static_cast<Index>(documents.size()), threads, [&](Index i) {
       const Passing& passing = documents[static_cast<std::size_t>(i)];
       if (at >= passing.document->stored.size()) return;
-      attend_stored(stack, passing.document->stored[at], *passing.document,
-                    StackPass(stack, *passing.document, passing.probes, {}));
+      attend_stored(stack, passing.document->stored[at], *passing.document, StackPass(stack, passing.probes, {}));
     });
 }
 
@@ -286,15 +282,15 @@ std::vector<Matrix32> block_states(const Model& model, const Document& document,
   std::vector<Matrix32> states{embedded_tokens(stack.embedding, document, document.name)};
   for (Index layer = 0; layer < stack.layers(); ++layer) {
     Matrix32 x = states.back();
-    StackPass(stack, document, probes, {}).apply_block(layer, *stack.layer(layer), true, x);
+    StackPass(stack, probes, {}).apply_block(layer, *stack.layer(layer), true, x);
     states.push_back(std::move(x));
   }
   return states;
 }
 
-Matrix32 resumed_pass(const Model& model, const Document& document, Index layer, Matrix32 x, const Matrix32& added) {
+Matrix32 resumed_pass(const Model& model, Index layer, Matrix32 x, const Matrix32& added) {
   const Stack& stack = model.stack;
-  const StackPass pass(stack, document, {}, {});
+  const StackPass pass(stack, {}, {});
   for (Index at = layer; at < stack.layers(); ++at)
     pass.apply_block(at, *stack.layer(at), true, x, at == layer ? &added : nullptr);
   normalise(x, stack.final_norm);

@@ -43,7 +43,7 @@ std::vector<Matrix32> block_states(const Model& model, const Document& document,
 /// @param added  (T, d_model) what its attention adds, as StreamAddition has it
 /// @returns (T, d_model) final states
 /// @throws as LayerStore::block()
-Matrix32 resumed_pass(const Model& model, const Document& document, Index layer, Matrix32 x, const Matrix32& added);
+Matrix32 resumed_pass(const Model& model, Index layer, Matrix32 x, const Matrix32& added);
 
 /// A document that passes through a model, and the probes that watch it.
 struct Passing {

@@ -1,12 +1,9 @@
 #include "random_documents.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "../numbers/random.h"
 
 namespace headwave {
 
@@ -34,48 +31,23 @@ class WordUrn {
   std::vector<double> sums_;
 };
 
-class RandomWords : public Source {
- public:
-  RandomWords(WordUrn words, WordUrn target, const RandomWordsOptions& options)
-      : words_(std::move(words)), target_(std::move(target)), options_(options) {}
-
-  [[nodiscard]] Index count() const override { return options_.documents; }
-  [[nodiscard]] Index length(Index /*i*/) const override { return options_.length; }
-
-  [[nodiscard]] Document document(Index i) const override {
-    Random random = Random(options_.seed).stream(static_cast<std::uint64_t>(i));
-    Document document;
-    document.name = fmt::format("random words, document {}", i);
-    fill(document, words_, random);
-    if (!target_.empty()) fill(document.target, target_, random);
-    return document;
+/// Drawn words, between the tokens around a document.
+void fill(TokenSequence& sequence, const WordUrn& urn, const RandomWordsOptions& options, Random& random) {
+  for (Index n = 0; n < options.length; ++n) {
+    const bool opens = n == 0 && options.opens >= 0, closes = n + 1 == options.length && options.closes >= 0;
+    sequence.ids.push_back(opens ? options.opens : closes ? options.closes : urn.draw(random));
+    sequence.special.push_back(opens || closes ? 1 : 0);
   }
-
-  [[nodiscard]] Attributes provenance() const override {
-    return {{"source", std::string("random words")},
-            {"documents", static_cast<std::int64_t>(options_.documents)},
-            {"length", static_cast<std::int64_t>(options_.length)},
-            {"word_seed", static_cast<std::int64_t>(options_.seed)},
-            {"special_tokens", std::string(options_.opens < 0 && options_.closes < 0 ? "none"
-                                           : options_.closes < 0                     ? "one before every document"
-                                           : options_.opens < 0                      ? "one after every document"
-                                                                : "opening and closing token around every document")}};
-  }
-
- private:
-  void fill(TokenSequence& sequence, const WordUrn& urn, Random& random) const {
-    for (Index n = 0; n < options_.length; ++n) {
-      const bool opens = n == 0 && options_.opens >= 0, closes = n + 1 == options_.length && options_.closes >= 0;
-      sequence.ids.push_back(opens ? options_.opens : closes ? options_.closes : urn.draw(random));
-      sequence.special.push_back(opens || closes ? 1 : 0);
-    }
-  }
-
-  WordUrn words_, target_;
-  RandomWordsOptions options_;
-};
+}
 
 }  // namespace
+
+DrawnDocuments::DrawnDocuments(Index documents, Index length, std::uint64_t seed,
+                               std::function<Document(Index i, Random random)> draw, Attributes notes)
+    : count_(documents), length_(length), seed_(seed), draw_(std::move(draw)), provenance_(std::move(notes)) {
+  provenance_["documents"] = static_cast<std::int64_t>(documents);
+  provenance_["length"] = static_cast<std::int64_t>(length);
+}
 
 WordChances ranked_words(std::vector<std::int32_t> ids) {
   const auto count = static_cast<Index>(ids.size());
@@ -89,51 +61,23 @@ std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions
         fmt::format("random_words: {} documents of {} tokens, {} of them around {} different words; expected at least "
                     "one document, one word, and room for it",
                     options.documents, options.length, around, words.ids.size()));
-  return std::make_unique<RandomWords>(WordUrn(std::move(words)), WordUrn(std::move(target)), options);
-}
-
-namespace {
-
-class RepeatedTokens : public Source {
- public:
-  RepeatedTokens(std::vector<std::int32_t> ids, const RepeatedTokensOptions& options)
-      : ids_(std::move(ids)), options_(options) {}
-
-  [[nodiscard]] Index count() const override { return options_.documents; }
-  [[nodiscard]] Index length(Index /*i*/) const override {
-    return options_.period * options_.repeats + (options_.opening >= 0 ? 1 : 0);
-  }
-
-  [[nodiscard]] Document document(Index i) const override {
-    Random random = Random(options_.seed).stream(static_cast<std::uint64_t>(i));
-    std::vector<std::int32_t> drawn;
-    for (Index n = 0; n < options_.period; ++n)
-      drawn.push_back(ids_[static_cast<std::size_t>(random.below(static_cast<Index>(ids_.size())))]);
+  const auto draw = [options, urn = WordUrn(std::move(words)), target_urn = WordUrn(std::move(target))](Index i,
+                                                                                                        Random random) {
     Document document;
-    document.name = fmt::format("{} random tokens, {} times, number {}", options_.period, options_.repeats, i);
-    if (options_.opening >= 0) document.ids.push_back(options_.opening);
-    for (Index n = 0; n < options_.repeats; ++n) document.ids.insert(document.ids.end(), drawn.begin(), drawn.end());
-    document.special.assign(document.ids.size(), 0);
-    if (options_.opening >= 0) document.special.front() = 1;
+    document.name = fmt::format("random words, document {}", i);
+    fill(document, urn, options, random);
+    if (!target_urn.empty()) fill(document.target, target_urn, options, random);
     return document;
-  }
-
-  [[nodiscard]] Attributes provenance() const override {
-    return {{"source", std::string("repeated random tokens")},
-            {"documents", static_cast<std::int64_t>(count())},
-            {"length", static_cast<std::int64_t>(length(0))},
-            {"period", static_cast<std::int64_t>(options_.period)},
-            {"repeats", static_cast<std::int64_t>(options_.repeats)},
-            {"token_seed", static_cast<std::int64_t>(options_.seed)},
-            {"special_tokens", std::string(options_.opening >= 0 ? "one before every document" : "none")}};
-  }
-
- private:
-  std::vector<std::int32_t> ids_;
-  RepeatedTokensOptions options_;
-};
-
-}  // namespace
+  };
+  const char* const special = options.opens < 0 && options.closes < 0 ? "none"
+                              : options.closes < 0                    ? "one before every document"
+                              : options.opens < 0                     ? "one after every document"
+                                                  : "opening and closing token around every document";
+  return std::make_unique<DrawnDocuments>(options.documents, options.length, options.seed, draw,
+                                          Attributes{{"source", std::string("random words")},
+                                                     {"word_seed", static_cast<std::int64_t>(options.seed)},
+                                                     {"special_tokens", std::string(special)}});
+}
 
 std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const RepeatedTokensOptions& options) {
   if (ids.empty() || options.documents < 1 || options.period < 1 || options.repeats < 1)
@@ -141,7 +85,26 @@ std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const Rep
         fmt::format("repeated_tokens: {} documents of {} tokens {} times, drawn from {} ids; expected each "
                     "to be at least 1",
                     options.documents, options.period, options.repeats, ids.size()));
-  return std::make_unique<RepeatedTokens>(std::move(ids), options);
+  const bool opens = options.opening >= 0;
+  const auto draw = [=, ids = std::move(ids)](Index i, Random random) {
+    std::vector<std::int32_t> drawn;
+    for (Index n = 0; n < options.period; ++n)
+      drawn.push_back(ids[static_cast<std::size_t>(random.below(static_cast<Index>(ids.size())))]);
+    Document document;
+    document.name = fmt::format("{} random tokens, {} times, number {}", options.period, options.repeats, i);
+    if (opens) document.ids.push_back(options.opening);
+    for (Index n = 0; n < options.repeats; ++n) document.ids.insert(document.ids.end(), drawn.begin(), drawn.end());
+    document.special.assign(document.ids.size(), 0);
+    if (opens) document.special.front() = 1;
+    return document;
+  };
+  return std::make_unique<DrawnDocuments>(
+      options.documents, options.period * options.repeats + (opens ? 1 : 0), options.seed, draw,
+      Attributes{{"source", std::string("repeated random tokens")},
+                 {"period", static_cast<std::int64_t>(options.period)},
+                 {"repeats", static_cast<std::int64_t>(options.repeats)},
+                 {"token_seed", static_cast<std::int64_t>(options.seed)},
+                 {"special_tokens", std::string(opens ? "one before every document" : "none")}});
 }
 
 }  // namespace headwave

@@ -1,12 +1,36 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "../numbers/random.h"
 #include "source.h"
 
 namespace headwave {
+
+/// Documents of one length, each drawn from a random stream of its own.
+class DrawnDocuments : public Source {
+ public:
+  /// @param draw  may be called from several threads
+  /// @param notes  provenance beside the numbers of documents and tokens
+  DrawnDocuments(Index documents, Index length, std::uint64_t seed,
+                 std::function<Document(Index i, Random random)> draw, Attributes notes);
+
+  [[nodiscard]] Index count() const override { return count_; }
+  [[nodiscard]] Index length(Index /*i*/) const override { return length_; }
+  [[nodiscard]] Document document(Index i) const override {
+    return draw_(i, Random(seed_).stream(static_cast<std::uint64_t>(i)));
+  }
+  [[nodiscard]] Attributes provenance() const override { return provenance_; }
+
+ private:
+  Index count_, length_;
+  std::uint64_t seed_;
+  std::function<Document(Index i, Random random)> draw_;
+  Attributes provenance_;
+};
 
 /// The words that may be drawn, and how likely each is.
 struct WordChances {

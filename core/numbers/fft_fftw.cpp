@@ -3,10 +3,8 @@
 #ifdef HEADWAVE_FFTW
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <tuple>
-#include <type_traits>
 
 #include <fftw3.h>
 #include <fmt/format.h>
@@ -15,71 +13,44 @@ namespace headwave {
 
 namespace {
 
-// FFTW's planner and its destruction of plans share tables; executing a plan does not.
-std::mutex& planner() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-struct PlanDeleter {
-  void operator()(fftw_plan plan) const {
-    const std::lock_guard lock(planner());
-    fftw_destroy_plan(plan);
-  }
-};
-using Plan = std::shared_ptr<std::remove_pointer_t<fftw_plan>>;
-
 fftw_complex* fftw_pointer(MatrixC& matrix) {
   return reinterpret_cast<fftw_complex*>(matrix.data());  // NOLINT: the two layouts are the same by FFTW's contract
 }
 
 enum class Transform { real_to_half, half_to_real };
 
-// Cached plans by shape: a job transforms columns of the same few shapes again and again. A plan serves all arrays with
-// the alignment it was made for, which all Eigen arrays have. Plans are estimated, never measured, so the digits repeat.
-class Plans {
- public:
-  template <class Make>
-  Plan of(Transform transform, Index length, Index width, const Make& make) {
-    const Shape shape(transform, length, width);
-    std::map<Shape, Plan> dropped;  // their deleters take the lock
-    const std::lock_guard lock(planner());
-    if (const auto known = plans_.find(shape); known != plans_.end()) return known->second;
-    const fftw_plan made = make();
-    if (made == nullptr)
-      throw NumericError(fmt::format("FFTW has no plan for a transform of {} columns of length {}", width, length));
-    if (plans_.size() >= most) dropped.swap(plans_);
-    return plans_.emplace(shape, Plan(made, PlanDeleter())).first->second;
-  }
-
-  static Plans& all() {
-    static Plans plans;
-    return plans;
-  }
-
- private:
-  using Shape = std::tuple<Transform, Index, Index>;
-  static constexpr std::size_t most = 64;
-  std::map<Shape, Plan> plans_;
-};
+// The plan of a shape, which is kept: a job transforms columns of the same few shapes again and again. A plan serves all
+// arrays with the alignment it was made for, which all Eigen arrays have. Plans are estimated, never measured, so the
+// digits repeat.
+template <class Make>
+fftw_plan plan_of(Transform transform, Index length, Index width, const Make& make) {
+  static std::mutex planner;  // FFTW's planner has tables; executing a plan has none
+  static auto& plans = *new std::map<std::tuple<Transform, Index, Index>, fftw_plan>;  // as long as the process
+  const std::lock_guard lock(planner);
+  fftw_plan& plan = plans[{transform, length, width}];
+  if (plan == nullptr) plan = make();
+  if (plan == nullptr)
+    throw NumericError(fmt::format("FFTW has no plan for a transform of {} columns of length {}", width, length));
+  return plan;
+}
 
 void fftw_real_to_half(const Matrix& sequences, MatrixC& half) {
   const int length = static_cast<int>(sequences.cols()), width = static_cast<int>(sequences.rows());
   auto* const from = const_cast<double*>(sequences.data());  // NOLINT: the plan preserves its input
-  const Plan plan = Plans::all().of(Transform::real_to_half, length, width, [&] {
+  const fftw_plan plan = plan_of(Transform::real_to_half, length, width, [&] {
     return fftw_plan_many_dft_r2c(1, &length, width, from, nullptr, 1, length, fftw_pointer(half), nullptr, 1,
                                   static_cast<int>(half.cols()), FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
   });
-  fftw_execute_dft_r2c(plan.get(), from, fftw_pointer(half));
+  fftw_execute_dft_r2c(plan, from, fftw_pointer(half));
 }
 
 void fftw_half_to_real(MatrixC& half, Matrix& sequences) {
   const int length = static_cast<int>(sequences.cols()), width = static_cast<int>(sequences.rows());
-  const Plan plan = Plans::all().of(Transform::half_to_real, length, width, [&] {
+  const fftw_plan plan = plan_of(Transform::half_to_real, length, width, [&] {
     return fftw_plan_many_dft_c2r(1, &length, width, fftw_pointer(half), nullptr, 1, static_cast<int>(half.cols()),
                                   sequences.data(), nullptr, 1, length, FFTW_ESTIMATE);
   });
-  fftw_execute_dft_c2r(plan.get(), fftw_pointer(half), sequences.data());
+  fftw_execute_dft_c2r(plan, fftw_pointer(half), sequences.data());
 }
 
 std::string fftw_name() {

@@ -1,18 +1,8 @@
 #include "lagged_sums.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace headwave {
 
 namespace {
-
-void require_same_shape(const MatrixC& a, const MatrixC& b) {
-  if (a.rows() != b.rows() || a.cols() != b.cols() || a.rows() < 2)
-    throw ShapeError(fmt::format("lagged sums: spectra of {} x {} and {} x {}; expected two of one shape", a.rows(),
-                                 a.cols(), b.rows(), b.cols()));
-}
 
 /// Back to lags.
 /// @param cross  (T + 1, columns) conj(a) b
@@ -39,14 +29,12 @@ MatrixC unpadded_rows(const MatrixC& padded) {
 }
 
 Vector lagged_sums(const MatrixC& a, const MatrixC& b) {
-  require_same_shape(a, b);
   MatrixC cross(a.rows(), 1);
   for (Index f = 0; f < a.rows(); ++f) cross(f, 0) = a.row(f).dot(b.row(f));  // dot conjugates the first
   return at_lags(cross).row(0).transpose();
 }
 
 Matrix lagged_sums_by_column(const MatrixC& a, const MatrixC& b) {
-  require_same_shape(a, b);
   return at_lags(a.conjugate().cwiseProduct(b));
 }
 
@@ -54,17 +42,6 @@ Vector prefix_sums(Eigen::Ref<const Vector> x) {
   Vector sums = Vector::Zero(x.size() + 1);
   for (Index i = 0; i < x.size(); ++i) sums[i + 1] = sums[i] + x[i];
   return sums;
-}
-
-PairSums::PairSums(Eigen::Ref<const Vector> q, Eigen::Ref<const Vector> k, Index near)
-    : query(2 * near + 1), key(2 * near + 1) {
-  const Index length = q.size();
-  const Vector before_q = prefix_sums(q), before_k = prefix_sums(k);
-  for (Index t = -near; t <= near; ++t) {
-    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);  // of i
-    query[t + near] = before_q[end] - before_q[first];
-    key[t + near] = before_k[end + t] - before_k[first + t];
-  }
 }
 
 }  // namespace headwave

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@
 #include "../algebra/decompositions.h"
 #include "../algebra/product.h"
 #include "../fields/fields.h"
-#include "../numbers/random.h"
+#include "../model/random_documents.h"
 
 namespace headwave {
 
@@ -18,15 +17,20 @@ namespace {
 
 constexpr float tiny_eps = 1e-12F;  // the norm's eps, small enough that the norm is a pure scaling to 3e-11
 
+constexpr Index d_feed_forward = 16;
+
 /// Everything the views of a planted Model look at.
 struct Weights {
-  Matrix32 words, positions, token_types;
+  Matrix32 words, positions;
   Vector32 ones, zeros;
   struct Layer {
-    Matrix32 query, key, value, output, widen, narrow;
-    Vector32 query_bias, widen_bias;
+    Matrix32 query, key;
+    Vector32 query_bias;
   };
   std::vector<Layer> layers;
+
+  [[nodiscard]] VectorView32 zero(Index size) const { return {zeros.data(), size}; }
+  [[nodiscard]] MatrixView32 zero(Index rows, Index columns) const { return {zeros.data(), rows, columns}; }
 };
 
 /// Orthonormal columns orthogonal to the vector of ones: waves first, then words.
@@ -103,13 +107,8 @@ HeadWeights head_weights(const PlantedHead& head, const Ground& ground, Index d_
 
 Weights::Layer layer_weights(const std::vector<PlantedHead>& heads, const Ground& ground, Index d_head,
                              Random& random) {
-  const Index d_model = ground.waves.rows();
-  const auto width = static_cast<Index>(heads.size()) * d_head;
-  constexpr Index d_feed_forward = 16;
-  Weights::Layer layer{
-      Matrix32::Zero(width, d_model), Matrix32::Zero(width, d_model),          Matrix32::Zero(width, d_model),
-      Matrix32::Zero(d_model, width), Matrix32::Zero(d_feed_forward, d_model), Matrix32::Zero(d_model, d_feed_forward),
-      Vector32::Zero(width),          Vector32::Zero(d_feed_forward)};
+  const Index d_model = ground.waves.rows(), width = std::ssize(heads) * d_head;
+  Weights::Layer layer{Matrix32::Zero(width, d_model), Matrix32::Zero(width, d_model), Vector32::Zero(width)};
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const HeadWeights head = head_weights(heads[h], ground, d_head, random);
     const auto first = static_cast<Index>(h) * d_head;
@@ -121,27 +120,22 @@ Weights::Layer layer_weights(const std::vector<PlantedHead>& heads, const Ground
 }
 
 void require_room(const PlantedSpec& spec) {
-  const auto waves = static_cast<Index>(spec.frequencies.size());
-  const Index words = spec.words > 0 ? spec.words + planted_special_words : 0;
+  const Index waves = std::ssize(spec.frequencies), words = spec.words > 0 ? spec.words + planted_special_words : 0;
   if (2 * waves + words + 1 > spec.d_model)
     throw ShapeError(fmt::format("planted_model: {} waves and {} words need d_model of at least {}, got {}", waves,
                                  words, 2 * waves + words + 1, spec.d_model));
   if (2 * waves > spec.d_head || spec.words > spec.d_head)
     throw ShapeError(fmt::format("planted_model: {} waves and {} words need d_head of at least {}, got {}", waves,
                                  spec.words, std::max(2 * waves, spec.words), spec.d_head));
-  if (spec.heads.empty() || spec.heads.front().empty()) throw ShapeError("planted_model: there are no heads to plant");
-  for (const auto& layer : spec.heads) {
-    if (layer.size() != spec.heads.front().size())
-      throw ShapeError(fmt::format("planted_model: layers have {} and {} heads, expected the same number", layer.size(),
-                                   spec.heads.front().size()));
-    for (const PlantedHead& head : layer) {
-      if (head.positional() && head.amplitudes.size() != spec.frequencies.size())
-        throw ShapeError(
-            fmt::format("planted_model: a head has {} amplitudes for {} waves", head.amplitudes.size(), waves));
-      if (!head.positional() && spec.words == 0)
-        throw ShapeError(fmt::format("planted_model: a {} head needs words", name_of(head.kind)));
-    }
-  }
+  const std::size_t heads = spec.heads.empty() ? 0 : spec.heads.front().size();
+  for (const auto& layer : spec.heads)
+    for (const PlantedHead& head : layer)
+      if (layer.size() != heads || (head.positional() ? std::ssize(head.amplitudes) != waves : spec.words == 0))
+        throw ShapeError(fmt::format(
+            "planted_model: a {} head of {} in its layer with {} amplitudes; expected {} heads in every layer, {} "
+            "amplitudes, or none and words",
+            name_of(head.kind), layer.size(), head.amplitudes.size(), heads, waves));
+  if (heads == 0) throw ShapeError("planted_model: there are no heads to plant");
 }
 
 Matrix32 position_table(const Ground& ground, Index length) {
@@ -157,23 +151,26 @@ Matrix32 position_table(const Ground& ground, Index length) {
 
 /// A description of the finished model: views into `weights`.
 Model model_of(const PlantedSpec& spec, const std::shared_ptr<const Weights>& weights) {
-  const VectorView32 no_shift(weights->zeros.data(), spec.d_model);
-  const Norm norm{weights->ones, no_shift, tiny_eps, NormKind::layer};
+  const Index d = spec.d_model, width = std::ssize(spec.heads.front()) * spec.d_head;
+  const Norm norm{weights->ones, weights->zero(d), tiny_eps, NormKind::layer};
   Model model;
   model.family = "bert";
   model.longest = spec.length;
   BlockSpec& block = model.stack.block;
-  block.heads = block.kv_heads = static_cast<Index>(spec.heads.front().size());
+  block.heads = block.kv_heads = std::ssize(spec.heads.front());
   block.d_head = spec.d_head;
   block.score_scale = 1.0 / std::sqrt(static_cast<double>(spec.d_head));
-  model.stack.embedding = {weights->words, 1.0F, weights->positions, weights->token_types, norm};
+  model.stack.embedding = {weights->words, 1.0F, weights->positions, weights->zero(2, d), norm};
   for (const Weights::Layer& layer : weights->layers) {
-    const VectorView32 no_bias(weights->zeros.data(), layer.query.rows());
     Block planted;
-    planted.self = {
-        {layer.query, layer.query_bias}, {layer.key, no_bias}, {layer.value, no_bias}, {layer.output, no_shift}};
+    planted.self = {{layer.query, layer.query_bias},
+                    {layer.key, weights->zero(width)},
+                    {weights->zero(width, d), weights->zero(width)},
+                    {weights->zero(d, width), weights->zero(d)}};
     planted.self_norm = planted.feed_forward_norm = norm;
-    planted.feed_forward = {{layer.widen, layer.widen_bias}, {}, {layer.narrow, no_shift}};
+    planted.feed_forward = {{weights->zero(d_feed_forward, d), weights->zero(d_feed_forward)},
+                            {},
+                            {weights->zero(d, d_feed_forward), weights->zero(d)}};
     model.stack.blocks.push_back(planted);
   }
   model.storage = weights;
@@ -221,9 +218,9 @@ PlantedModel planted_model(const PlantedSpec& spec) {
   weights->positions = position_table(ground, spec.length);
   weights->words =
       words > 0 ? Matrix32((rho * ground.words.transpose()).cast<float>()) : Matrix32::Zero(1, spec.d_model);
-  weights->token_types = Matrix32::Zero(2, spec.d_model);
   weights->ones = Vector32::Ones(spec.d_model);
-  weights->zeros = Vector32::Zero(std::max(spec.d_model, static_cast<Index>(spec.heads.front().size()) * spec.d_head));
+  const Index width = std::ssize(spec.heads.front()) * spec.d_head;
+  weights->zeros = Vector32::Zero(spec.d_model * std::max(width, d_feed_forward));  // as many as the largest view has
   for (const auto& layer : spec.heads) weights->layers.push_back(layer_weights(layer, ground, spec.d_head, random));
   return {model_of(spec, weights), spec, planted_vocabulary(spec.words)};
 }
@@ -242,48 +239,6 @@ std::vector<Field> describe(const PlantedModel& planted) {
       .undefined("sink, content and noise heads prefer no offset");
   return fields.add("kind", {layer, head}, "1", "what was planted into the head", kinds).taken();
 }
-
-namespace {
-
-/// Random words between [CLS] and [SEP], each document from a stream of its own.
-class PlantedDocuments : public Source {
- public:
-  PlantedDocuments(const PlantedModel& planted, Index documents, Index length, std::uint64_t seed)
-      : planted_(planted), documents_(documents), length_(length), seed_(seed) {}
-
-  [[nodiscard]] Index count() const override { return documents_; }
-  [[nodiscard]] Index length(Index /*i*/) const override { return length_; }
-
-  [[nodiscard]] Document document(Index i) const override {
-    Random random = Random(seed_).stream(static_cast<std::uint64_t>(i));
-    Document document;
-    document.name = fmt::format("planted words, document {}", i);
-    for (Index n = 0; n < length_; ++n) {
-      Index id = planted_.spec.words > 0 ? planted_special_words + random.below(planted_.spec.words) : 0;
-      if (planted_.spec.words > 0 && n == 0) id = planted_opening_word;
-      if (planted_.spec.words > 0 && n + 1 == length_) id = planted_closing_word;
-      document.ids.push_back(static_cast<std::int32_t>(id));
-      document.tokens.push_back(planted_.vocabulary[static_cast<std::size_t>(id)]);
-      document.special.push_back(id < planted_special_words ? 1 : 0);
-    }
-    return document;
-  }
-
-  [[nodiscard]] Attributes provenance() const override {
-    return {{"source", std::string("planted words")},
-            {"length", static_cast<std::int64_t>(length_)},
-            {"documents", static_cast<std::int64_t>(documents_)},
-            {"document_seed", static_cast<std::int64_t>(seed_)},
-            {"special_tokens", std::string("[CLS] first, [SEP] last")}};
-  }
-
- private:
-  const PlantedModel& planted_;
-  Index documents_, length_;
-  std::uint64_t seed_;
-};
-
-}  // namespace
 
 PlantedSpec planted_bank(std::uint64_t seed) {
   PlantedSpec spec;
@@ -314,7 +269,24 @@ std::unique_ptr<Source> planted_documents(const PlantedModel& planted, Index doc
   if (length < 3 || length > planted.spec.length)
     throw ShapeError(
         fmt::format("planted_documents: {} tokens asked for, expected 3 to {}", length, planted.spec.length));
-  return std::make_unique<PlantedDocuments>(planted, documents, length, seed);
+  const auto draw = [&planted, length](Index i, Random random) {
+    const Index words = planted.spec.words;
+    Document document;
+    document.name = fmt::format("planted words, document {}", i);
+    for (Index n = 0; n < length; ++n) {
+      Index id = words > 0 ? planted_special_words + random.below(words) : 0;
+      if (words > 0 && n == 0) id = planted_opening_word;
+      if (words > 0 && n + 1 == length) id = planted_closing_word;
+      document.ids.push_back(static_cast<std::int32_t>(id));
+      document.tokens.push_back(planted.vocabulary[static_cast<std::size_t>(id)]);
+      document.special.push_back(id < planted_special_words ? 1 : 0);
+    }
+    return document;
+  };
+  return std::make_unique<DrawnDocuments>(documents, length, seed, draw,
+                                          Attributes{{"source", std::string("planted words")},
+                                                     {"document_seed", static_cast<std::int64_t>(seed)},
+                                                     {"special_tokens", std::string("[CLS] first, [SEP] last")}});
 }
 
 }  // namespace headwave

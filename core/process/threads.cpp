@@ -19,26 +19,6 @@ namespace {
 
 thread_local const std::atomic<bool>* asked_to_stop = nullptr;
 
-}  // namespace
-
-Stoppable::Stoppable(const std::atomic<bool>* asked) : before_(asked_to_stop) {
-  asked_to_stop = asked;
-}
-
-Stoppable::~Stoppable() {
-  asked_to_stop = before_;
-}
-
-const std::atomic<bool>* Stoppable::flag() {
-  return asked_to_stop;
-}
-
-void stop_if_asked() {
-  if (asked_to_stop != nullptr && asked_to_stop->load(std::memory_order_relaxed)) throw Stopped();
-}
-
-namespace {
-
 // The work of one parallel_for, shared by its threads.
 class Work {
  public:
@@ -83,6 +63,22 @@ class Work {
 };
 
 }  // namespace
+
+Stoppable::Stoppable(const std::atomic<bool>* asked) : before_(asked_to_stop) {
+  asked_to_stop = asked;
+}
+
+Stoppable::~Stoppable() {
+  asked_to_stop = before_;
+}
+
+const std::atomic<bool>* Stoppable::flag() {
+  return asked_to_stop;
+}
+
+void stop_if_asked() {
+  if (asked_to_stop != nullptr && asked_to_stop->load(std::memory_order_relaxed)) throw Stopped();
+}
 
 int thread_count(int asked) {
   return asked > 0 ? asked : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

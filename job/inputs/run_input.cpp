@@ -19,7 +19,7 @@ std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& option
   try {
     std::vector<KindResult> results =
         run_job_by_kind(input.model, *input.source, options, progress, input.sums->gather(options));
-    const std::string_view account = head_account_analysis().name;
+    const std::string_view account = head_account_analysis.name;
     if (std::ranges::count(chosen_analyses(options), account, &AnalysisKind::name) > 0)
       for (KindResult& found : results)
         if (!holds(found.result, account)) found.result.provenance["undefined_account"] = input.sums->no_account();

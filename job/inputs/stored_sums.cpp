@@ -351,9 +351,9 @@ DistanceSum distance_sum(const StoredProfiles& profiles) {
   sum.weight = Matrix::Zero(rows, bins.count());
   sum.pairs = Matrix::Zero(layers, bins.count());
   for (Index block = 0; block < blocks; ++block) {
-    Matrix& regular = sum.regular.emplace_back(Matrix::Zero(rows, bins.count()));
-    Matrix& regular_pairs = sum.regular_pairs.emplace_back(Matrix::Zero(layers, bins.count()));
-    sum.kept.push_back(Eigen::Map<const Vector>(profiles.values("kept").data() + block * rows, rows));
+    auto& [regular, regular_pairs, kept] = sum.blocks.emplace_back(
+        DistanceBlock{Matrix::Zero(rows, bins.count()), Matrix::Zero(layers, bins.count()), {}});
+    kept = Eigen::Map<const Vector>(profiles.values("kept").data() + block * rows, rows);
     for (Index layer = 0; layer < layers; ++layer)
       for (Index apart = 0; apart < 2; ++apart) {
         const Index at = (block * layers + layer) * 2 + apart;
@@ -376,11 +376,10 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
   const Index layers = std::ssize(profiles.layers), heads = profiles.heads;
   HeadTypeSum sum;
   sum.documents = std::ssize(profiles.lengths);
-  sum.scores = {whole(profiles, "head_score", head_scores), whole(profiles, "head_score_documents", head_scores)};
   const std::vector<double>& windows = profiles.values("window");
   std::map<Index, Index> documents_of_length;
   for (const Index length : profiles.lengths) ++documents_of_length[length];
-  Matrix even = Matrix::Zero(static_cast<Index>(even_scores), layers * heads), count = even;
+  Matrix even = Matrix::Zero(even_scores, layers * heads), count = even;
   for (const auto& [length, documents] : documents_of_length)
     for (Index layer = 0; layer < layers; ++layer) {
       const auto window =
@@ -392,7 +391,10 @@ HeadTypeSum head_type_sum(const StoredProfiles& profiles) {
         count.row(score).segment(layer * heads, heads).array() += static_cast<double>(documents);
       }
     }
-  sum.even = {even, count};
+  Matrix scores(head_scores + even_scores, layers * heads), defined = scores;
+  scores << whole(profiles, "head_score", head_scores), even;
+  defined << whole(profiles, "head_score_documents", head_scores), count;
+  sum.scores = {std::move(scores), std::move(defined)};
   const Matrix shares = whole(profiles, "argmax_share", layers * heads);
   sum.argmax_share = {shares, whole(profiles, "argmax_documents", layers * heads).replicate(1, shares.cols())};
   const std::vector<double>& sinks = profiles.values("sink_position");
@@ -435,11 +437,11 @@ std::string StoredSums::file() const {
 
 std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const Site& site, Index reach) const {
   const auto of = []<class Sum>(Sum sum) { return std::make_unique<DocumentSumOf<Sum>>(std::move(sum)); };
-  if (&kind == &measured_offset_analysis()) return of(within(traces_, reach));
-  if (&kind == &attention_distance_analysis()) return of(distance_sum(profiles_));
-  if (&kind == &head_types_analysis()) return of(head_type_sum(profiles_));
-  const bool account = &kind == &head_account_analysis();
-  if (!account && &kind != &attention_bits_analysis()) return nullptr;
+  if (&kind == &measured_offset_analysis) return of(within(traces_, reach));
+  if (&kind == &attention_distance_analysis) return of(distance_sum(profiles_));
+  if (&kind == &head_types_analysis) return of(head_type_sum(profiles_));
+  const bool account = &kind == &head_account_analysis;
+  if (!account && &kind != &attention_bits_analysis) return nullptr;
   const Index length = profiles_.lengths.front();
   if (profiles_.dealt_documents == 0 || site.length != length || !Attendings(profiles_).fit()) return nullptr;
   if (account) return of(account_sum(profiles_, std::min(reach, (length - 1) / 2)));

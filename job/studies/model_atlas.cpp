@@ -61,7 +61,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
         fmt::format("random words: documents have {} tokens; offsets are predicted from 3 tokens on", length),
         {give("length", "3 or more"), give("passes", "0", "to predict from the weights alone")});
   JobOptions job;
-  job.only = {std::string(head_account_analysis().name)};
+  job.only = {std::string(head_account_analysis.name)};
   job.reach = options.reach;
   job.dealt_tokens = job.draws = 0;  // the measured profile is all that is read, and its weight tells what it is worth
   const int threads = thread_count(options.threads);

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../core/fields/strongest_heads.h"
+#include "../../core/fields/head_name.h"
 #include "../tables/head_findings.h"
 #include "../tables/head_table.h"
 

@@ -344,7 +344,7 @@ class Sentences {
 /// positions give.
 std::vector<HeadSentence> account_sentences(const Result& result) {
   const FieldHeads heads = field_heads(result.at(account_verdict_field));
-  const auto verdicts = meanings_of(result, account_verdict_field, {"layer", "head"});
+  const auto verdicts = head_meanings(result, account_verdict_field, "");
   const auto& part = doubles_of(result, account_part_field, {"cause", "layer", "head"});
   const auto& offset = doubles_of(result, account_offset_field, {"layer", "head"});
   if (part.size() != 3 * heads.size())

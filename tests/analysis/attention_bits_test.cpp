@@ -108,7 +108,7 @@ AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, b
     AttendedKeyProbe key_probe(site, number, document, chosen_rows(length, AttentionBitsOptions().rows));
     std::array<Probe*, 2> probes{&probe, &key_probe};
     const HeadInputs<float> inputs{drawn.query, drawn.key, {}, planted_heads, planted_heads, 1.0};
-    attend<float>(inputs, {stack.block.causal, -1, -1, {}, 0}, {0, kind, &document}, probes);
+    attend<float>(inputs, {stack.block.causal, {}, 0}, {0, kind}, probes);
     add_to(sums, probe.taken());
     if (keys != nullptr) add_to(*keys, key_probe.taken());
   }

@@ -18,13 +18,13 @@ DistanceSum sum_of(const std::vector<std::vector<double>>& regular, double apart
   sum.pairs = Matrix::Constant(1, 4, 10);
   sum.pairs(0, 3) = 0;
   for (const std::vector<double>& block : regular) {
-    Matrix& weights = sum.regular.emplace_back(2, 4);
+    Matrix weights(2, 4);
     weights.row(0) = Eigen::Map<const Vector>(block.data(), 4).transpose();
     weights.row(1) = weights.row(0).reverse();
-    sum.regular_pairs.emplace_back(Matrix::Constant(1, 4, 2));
-    sum.regular_pairs.back()(0, 3) = 0;
-    sum.kept.emplace_back(weights.rowwise().sum().array() + apart);
-    add_to(sum.weight, Matrix(weights));
+    Matrix pairs = Matrix::Constant(1, 4, 2);
+    pairs(0, 3) = 0;
+    sum.blocks.push_back({weights, pairs, weights.rowwise().sum().array() + apart});
+    add_to(sum.weight, std::move(weights));
   }
   return sum;
 }

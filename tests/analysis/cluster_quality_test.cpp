@@ -1,4 +1,4 @@
-#include "../../analysis/statistics/cluster_quality.h"
+#include "../../analysis/statistics/k_means.h"
 
 #include <cmath>
 #include <fstream>

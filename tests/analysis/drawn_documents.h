@@ -128,7 +128,7 @@ struct DrawnJob {
         const DrawnQueriesKeys one = drawn[h].document(number);
         const HeadInputs<float> inputs{one.query.topRows(site.length), one.key, {}, 1, 1, 1.0};
         std::array<Probe*, 1> probes{&probe};
-        attend<float>(inputs, {first.causal, -1, -1, {}, 0}, {static_cast<Index>(h), site.kind, nullptr}, probes);
+        attend<float>(inputs, {first.causal, {}, 0}, {static_cast<Index>(h), site.kind}, probes);
       }
       add_to(sums, probe.taken());
     }

@@ -20,13 +20,9 @@ struct HeadTypes {
     const auto& flags = std::get<std::vector<std::uint8_t>>(kind.values);
     const auto rows = std::ssize(flags);
     for (const std::uint8_t flag : flags) types.push_back(kind.flag_meanings.at(flag));
-    scores.resize(static_cast<Index>(head_scores), rows);
-    even.resize(static_cast<Index>(even_scores), rows);
-    for (std::size_t score = 0; score < head_scores; ++score)
+    scores.resize(std::ssize(names), rows);
+    for (std::size_t score = 0; score < names.size(); ++score)
       scores.row(static_cast<Index>(score)) = row_of(field_of(fields, std::string("head_types/") + names[score]));
-    for (std::size_t score = 0; score < even_scores; ++score)
-      even.row(static_cast<Index>(score)) =
-          row_of(field_of(fields, std::string("head_types/") + even_names[score] + "_baseline"));
     const Field& share = field_of(fields, "head_types/argmax_share");
     argmax_share = Eigen::Map<const Matrix>(share.doubles().data(), rows, share.axis("offset").size());
     positional_share = row_of(field_of(fields, "head_types/positional_share"));
@@ -36,14 +32,14 @@ struct HeadTypes {
   }
   [[nodiscard]] Vector of(HeadScore score) const { return scores.row(static_cast<Index>(score)).transpose(); }
 
-  static constexpr std::array<const char*, head_scores> names{
-      "previous", "next",          "duplicate",  "duplicate_baseline", "induction",      "induction_baseline",
-      "entropy",  "entropy_share", "sink_first", "sink_weight",        "special_weight", "learned_sink"};
-  static constexpr std::array<const char*, even_scores> even_names{"previous", "next", "sink_weight"};
+  static constexpr std::array<const char*, head_scores + even_scores> names{
+      "previous",           "next",         "duplicate",         "duplicate_baseline", "induction",
+      "induction_baseline", "entropy",      "entropy_share",     "sink_first",         "sink_weight",
+      "special_weight",     "learned_sink", "previous_baseline", "next_baseline",      "sink_weight_baseline"};
 
   std::vector<Field> fields;
   std::vector<std::string> types;
-  Matrix scores, even, argmax_share;
+  Matrix scores, argmax_share;
   Vector positional_share, positional_offset;
   std::vector<Index> sink_position;
 };

@@ -111,7 +111,7 @@ TEST_CASE("rotary positions are positions: constant queries and keys, and conten
     AccountProbe probe(site, number, {}, true);
     std::array<Probe*, 1> probes{&probe};
     const HeadInputs<float> inputs{query, key, {}, 1, 1, 1.0, stack.position_term};
-    attend<float>(inputs, {true, -1, -1, {}, 0}, {0, AttentionKind::causal, nullptr}, probes);
+    attend<float>(inputs, {true, {}, 0}, {0, AttentionKind::causal}, probes);
     add_to(sums, probe.taken());
   }
   const HeadAccount account = head_account(sums, site);
@@ -138,7 +138,7 @@ TEST_CASE("an added position term is part of what positions give", "[analysis]")
     AccountProbe probe(site, number, {}, true);
     std::array<Probe*, 1> probes{&probe};
     const HeadInputs<float> inputs{query, key, {}, heads, heads, 0.5, stack.position_term};
-    attend<float>(inputs, {true, -1, -1, {}, 0}, {0, AttentionKind::causal, nullptr}, probes);
+    attend<float>(inputs, {true, {}, 0}, {0, AttentionKind::causal}, probes);
     add_to(sums, probe.taken());
   }
   const HeadAccount account = head_account(sums, site);

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../analysis/statistics/cluster_quality.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_clusters.h"

@@ -15,7 +15,7 @@ using namespace headwave;
 namespace {
 
 constexpr Index length = 12;
-const Mask<float> causal{true, -1, -1, {}};
+const Mask<float> causal{true, {}};
 
 Document a_document() {
   Document document;
@@ -25,13 +25,13 @@ Document a_document() {
 }
 
 /// Shows a probe a causal head without preferences, whose sink has a score of ln `weight` beside the keys' zeros.
-void show_even_head(Probe& probe, const Document& document, double weight) {
+void show_even_head(Probe& probe, double weight) {
   const Matrix32 zeros = Matrix32::Zero(length, 3);
   const Vector32 sink = Vector32::Constant(1, static_cast<float>(std::log(weight)));
   HeadInputs<float> inputs{zeros, zeros, zeros, 1, 1, 1.0};
   inputs.sinks = sink;
   const std::array<Probe*, 1> probes{&probe};
-  (void)attend<float>(inputs, causal, {0, AttentionKind::causal, &document}, probes);
+  (void)attend<float>(inputs, causal, {0, AttentionKind::causal}, probes);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ void show_even_head(Probe& probe, const Document& document, double weight) {
 TEST_CASE("entropies and baselines are of what a learned sink leaves, by hand") {
   const Document document = a_document();
   const HeadTypes types(TestPass{.kind = AttentionKind::causal}.fields(
-      "head_types", {{document, [&](Probe& probe) { show_even_head(probe, document, 5); }}}));
+      "head_types", {{document, [&](Probe& probe) { show_even_head(probe, 5); }}}));
   double taken = 0, entropy = 0;
   for (Index i = 0; i < length; ++i) {
     taken += 5.0 / static_cast<double>(i + 6) / static_cast<double>(length);  // i + 1 keys of weight 1 beside 5
@@ -55,7 +55,7 @@ TEST_CASE("entropies and baselines are of what a learned sink leaves, by hand") 
 TEST_CASE("a head without a preference stands nowhere above the null, whatever its learned sink takes") {
   const Document document = a_document();
   OffsetTraceProbe probe({{0}, 1}, document, 4, AttentionKind::causal);
-  show_even_head(probe, document, 5);
+  show_even_head(probe, 5);
   const OffsetTraceSum sum = probe.taken();
   for (Index t = -4; t < 0; ++t) {
     CAPTURE(t);
@@ -68,7 +68,7 @@ TEST_CASE("a head without a learned sink has no score of one") {
   const auto shown = [&](Probe& probe) {
     const Matrix32 zeros = Matrix32::Zero(length, 3);
     const std::array<Probe*, 1> probes{&probe};
-    (void)attend<float>({zeros, zeros, zeros, 1, 1, 1.0}, causal, {0, AttentionKind::causal, &document}, probes);
+    (void)attend<float>({zeros, zeros, zeros, 1, 1, 1.0}, causal, {0, AttentionKind::causal}, probes);
   };
   const HeadTypes types(TestPass{.kind = AttentionKind::causal}.fields("head_types", {{document, shown}}));
   CHECK(std::isnan(types.of(HeadScore::learned_sink)[0]));

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "../../analysis/attention/offset_bins.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
@@ -23,9 +23,9 @@ struct RandomHead {
       for (float& entry : side->reshaped<Eigen::RowMajor>()) entry = static_cast<float>(random.normal());
   }
   void show(Probe& probe) const {
-    const Mask<float> mask{kind == AttentionKind::causal, -1, -1, {}, window};
+    const Mask<float> mask{kind == AttentionKind::causal, {}, window};
     const std::vector<Probe*> probes{&probe};
-    attend<float>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {0, kind, nullptr}, probes);
+    attend<float>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {0, kind}, probes);
   }
   [[nodiscard]] ShownDocument shown(const std::vector<Index>& special) const {
     return {document_of(query.rows(), special), [head = *this](Probe& probe) { head.show(probe); }};

@@ -171,6 +171,7 @@ TEST_CASE("a bigram head looks at the words that follow its own, wherever they s
   /// Weight on followers, over queries that have one before them.
   class Followers : public Probe {
    public:
+    explicit Followers(const Document& document) : document_(document) {}
     double least = 1;
     using Probe::see;
     void see(const Tile& tile) override {
@@ -180,7 +181,7 @@ TEST_CASE("a bigram head looks at the words that follow its own, wherever they s
         double weight = 0;
         bool any = false;
         for (Index j = 0; j <= query; ++j) {
-          if (id(tile, j) != follower(id(tile, query))) continue;
+          if (id(j) != follower(id(query))) continue;
           weight += static_cast<double>(tile.weights[1](i, j));
           any = true;
         }
@@ -189,8 +190,9 @@ TEST_CASE("a bigram head looks at the words that follow its own, wherever they s
     }
 
    private:
-    static Index id(const Tile& tile, Index j) { return tile.document->ids[static_cast<std::size_t>(j)]; }
-  } followers;
+    [[nodiscard]] Index id(Index j) const { return document_.ids[static_cast<std::size_t>(j)]; }
+    const Document& document_;
+  } followers(document);
   const std::array<Probe*, 1> probes{&followers};
   model_pass(planted.model, document, probes);
   CHECK(followers.least > 0.99);

@@ -23,7 +23,7 @@ TEST_CASE("analyses: each has a name of its own and comes after what it reads") 
   for (const AnalysisKind* kind : analysis_kinds()) {
     CAPTURE(kind->name);
     CHECK(names.insert(kind->name).second);
-    for (const AnalysisKind::Of read : kind->reads) CHECK(before.contains(&read()));
+    for (const AnalysisKind* read : kind->reads) CHECK(before.contains(read));
     before.insert(kind);
   }
 }

@@ -160,8 +160,7 @@ TEST_CASE("a rotary probe averages what stands before the turn, the first token 
   stack.position_term.turned = term;
   const auto shown = [&](Probe& probe) {
     std::array<Probe*, 1> probes{&probe};
-    attend<float>({query, key, {}, 2, 1, 0.5, {.turned = term}}, {true, -1, -1, {}, 0},
-                  {3, AttentionKind::causal, nullptr}, probes);
+    attend<float>({query, key, {}, 2, 1, 0.5, {.turned = term}}, {true, {}, 0}, {3, AttentionKind::causal}, probes);
   };
   const TestPass pass{.grid = {{3}, 2}, .kind = AttentionKind::causal, .stack = stack};
   const std::vector<Field> found = pass.fields("rotary_wave", {{document_of(length), shown}});

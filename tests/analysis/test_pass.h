@@ -132,7 +132,7 @@ struct TestPass {
   static std::vector<headwave::Field> run(const headwave::AnalysisKind& kind, const headwave::AnalysisInput& input,
                                           const std::vector<ShownDocument>& documents, headwave::Finished& finished) {
     using namespace headwave;
-    for (const AnalysisKind::Of read : kind.reads) (void)run(read(), input, documents, finished);
+    for (const AnalysisKind* read : kind.reads) (void)run(*read, input, documents, finished);
     const std::unique_ptr<Analysis> analysis = kind.make(input);
     if (!analysis) return {};
     analysis->prepare(finished);

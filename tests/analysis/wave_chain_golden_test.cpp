@@ -9,7 +9,6 @@
 
 #include "../../analysis/waves/cross_covariance.h"
 #include "../../analysis/waves/delay.h"
-#include "../../analysis/waves/phase_rotation.h"
 #include "../../analysis/waves/qk_svd.h"
 #include "../reference/cross_spectrum.h"
 #include "golden_json.h"

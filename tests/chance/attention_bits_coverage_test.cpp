@@ -52,7 +52,7 @@ AttentionBits bits_of_mixtures(Index documents, Index accounted, std::uint64_t s
     AccountProbe probe(site, number, {}, true);
     std::array<Probe*, 1> probes{&probe};
     const HeadInputs<float> inputs{query, key, {}, mixed_heads, mixed_heads, 1.0};
-    attend<float>(inputs, {true, -1, -1, {}, 0}, {0, AttentionKind::causal, nullptr}, probes);
+    attend<float>(inputs, {true, {}, 0}, {0, AttentionKind::causal}, probes);
     add_to(sums, probe.taken());
   }
   AttentionBitsOptions options;

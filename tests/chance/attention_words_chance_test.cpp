@@ -56,7 +56,7 @@ AttentionBits bits_of_chance(std::uint64_t seed) {
     AttendedKeyProbe key_probe(site, number, document, chosen_rows(chance_length, options.rows));
     std::array<Probe*, 2> probes{&probe, &key_probe};
     const HeadInputs<float> inputs{query, key, {}, chance_heads, chance_heads, 1.0};
-    attend<float>(inputs, {false, -1, -1, {}, 0}, {0, AttentionKind::self, &document}, probes);
+    attend<float>(inputs, {false, {}, 0}, {0, AttentionKind::self}, probes);
     add_to(sums, probe.taken());
     add_to(keys, key_probe.taken());
   }

@@ -52,7 +52,7 @@ HeadAccount account_of_random_weights(AttentionKind kind, std::uint64_t seed) {
     const Matrix32 asking = states(), asked = kind == AttentionKind::cross ? states() : asking;
     const Matrix32 query = asking * w_query, key = asked * w_key;
     const HeadInputs<float> inputs{query, key, {}, heads, heads, 1 / std::sqrt(d_head)};
-    attend<float>(inputs, {kind == AttentionKind::causal, -1, -1, {}, 0}, {0, kind, nullptr}, probes);
+    attend<float>(inputs, {kind == AttentionKind::causal, {}, 0}, {0, kind}, probes);
     add_to(sums, probe.taken());
   }
   HeadAccountOptions options;

@@ -50,7 +50,7 @@ TEST_CASE("field reader: one kind of pairs is cut out, or there is none to choos
   CHECK_THROWS_WITH(head_doubles(both, "a/b", "some"),
                     ContainsSubstring("a/b: 'some' is not on the axis 'pairs'; there are: all, without_sink"));
   CHECK_THROWS_AS(head_doubles(both, "a/c", "all"), ShapeError);
-  CHECK_THROWS_AS(head_flags(both, "a/b", "all"), ShapeError);
+  CHECK_THROWS_AS(head_meanings(both, "a/b", "all"), ShapeError);
   const Result plain = one(make_field("a/b", {axis("layer", 1), axis("head", 2)}, "1", "", {1.0, 2.0}));
   CHECK(head_doubles(plain, "a/b", "all") == std::vector<double>{1.0, 2.0});
 }

@@ -27,13 +27,12 @@ class Told : public Probe {
   struct Rows {
     Index layer, first, queries, keys, window;
     AttentionKind kind;
-    const Document* document;
     std::vector<Matrix32> weights;
     bool operator==(const Rows& other) const = default;
   };
   using Probe::see;
   void see(const Tile& tile) override {
-    tiles.push_back({tile.layer, tile.first_row, tile.queries, tile.keys, tile.window, tile.kind, tile.document, {}});
+    tiles.push_back({tile.layer, tile.first_row, tile.queries, tile.keys, tile.window, tile.kind, {}});
     for (const auto& weights : tile.weights) tiles.back().weights.emplace_back(weights);
     scores = scores || !tile.scores.empty();
   }
@@ -62,7 +61,7 @@ FinishedAttention finished(const std::vector<Matrix32>& heads) {
 }
 
 Mask<float> masked(bool causal, Index window = 0) {
-  return {causal, -1, -1, {}, window};
+  return {causal, {}, window};
 }
 
 /// Weights of two heads over so many tokens.
@@ -71,7 +70,7 @@ std::vector<Matrix32> weights_of(Index length, const Mask<float>& mask = {}) {
   HeadInputs<float> inputs{query, key, {}, 2, 2, 0.5};
   Told told;
   const std::array<Probe*, 1> probes{&told};
-  attend<float>(inputs, mask, {0, mask.causal ? AttentionKind::causal : AttentionKind::self, nullptr}, probes);
+  attend<float>(inputs, mask, {0, mask.causal ? AttentionKind::causal : AttentionKind::self}, probes);
   std::vector<Matrix32> heads(2, Matrix32(length, length));
   for (const Told::Rows& tile : told.tiles)
     for (std::size_t h = 0; h < 2; ++h) heads[h].middleRows(tile.first, tile.weights[h].rows()) = tile.weights[h];
@@ -81,7 +80,7 @@ std::vector<Matrix32> weights_of(Index length, const Mask<float>& mask = {}) {
 void show(const std::vector<Matrix32>& heads, AttentionKind kind = AttentionKind::self, Index window = 0) {
   Told told;
   const std::array<Probe*, 1> probes{&told};
-  show_attention(finished(heads), window, {3, kind, nullptr}, probes);
+  show_attention(finished(heads), window, {3, kind}, probes);
 }
 
 /// The same with fewer digits.
@@ -101,9 +100,7 @@ TEST_CASE("probes see of finished attention the tiles that attend showed, to the
       if (window > 0 && !causal) continue;
       const Index length = 150;  // three tiles, the last not whole
       const Matrix32 query = random_values(length, 8, 1), key = random_values(length, 8, 2);
-      Document document;
-      document.ids.resize(static_cast<std::size_t>(length));
-      const AttentionSite site{5, causal ? AttentionKind::causal : AttentionKind::self, &document};
+      const AttentionSite site{5, causal ? AttentionKind::causal : AttentionKind::self};
       Told computed, shown;
       std::array<Probe*, 1> probes{&computed};
       attend<float>({query, key, {}, 2, 2, 0.5}, masked(causal, window), site, probes);
@@ -133,7 +130,6 @@ TEST_CASE("a model's pass shows a document's finished attention, layer by layer"
   CHECK(told.tiles[0].layer == 1);
   CHECK(told.tiles[1].layer == 3);
   CHECK(told.tiles[1].kind == AttentionKind::causal);
-  CHECK(told.tiles[1].document == &document);
   model.stack.block.heads = 3;
   CHECK_THROWS_WITH(model_pass(model, document, probes),
                     ContainsSubstring("a.h5: 'attentions': has 2 heads, expected 3"));

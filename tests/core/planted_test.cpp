@@ -111,17 +111,17 @@ TEST_CASE("every layer of the bank reads the same waves and words") {
 
 TEST_CASE("planted models say what does not fit") {
   PlantedSpec spec = one_head({37, 41}, {1.0}, -1);
-  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("1 amplitudes for 2 waves"));
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("with 1 amplitudes; expected 1 heads in every layer, 2 amplitudes"));
   spec = one_head(std::vector<double>(17, 10.0), std::vector<double>(17, 1.0), -1);
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("d_head of at least 34"));
   spec = one_head({37}, {}, 0);
-  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("needs words"));
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("or none and words"));
   spec = one_head({37}, {1.0}, -1);
   spec.d_model = 2;
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("need d_model of at least"));
   spec = one_head({37}, {1.0}, -1);
-  spec.heads.push_back({});
-  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("layers have 0 and 1 heads"));
+  spec.heads.push_back({spec.heads[0][0], spec.heads[0][0]});
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("of 2 in its layer"));
   spec.heads.clear();
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("no heads to plant"));
   const PlantedModel planted = planted_model(planted_bank());

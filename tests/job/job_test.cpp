@@ -11,7 +11,7 @@
 
 #include "../../analysis/attention/head_cluster.h"
 #include "../../analysis/registry/registry.h"
-#include "../../analysis/statistics/cluster_quality.h"
+#include "../../analysis/statistics/k_means.h"
 #include "../../analysis/why/rotary_wave.h"
 #include "../../core/fields/measures.h"
 #include "../../core/planted/planted.h"

@@ -13,17 +13,15 @@ namespace headwave::reference {
 inline Attention direct_attention(const HeadInputs<double>& in, const Mask<double>& mask) {
   const Index n_query = in.query.rows(), n_key = in.key.rows();
   const Index d_head = in.query.cols() / in.heads, d_value = in.value.cols() / in.kv_heads;
-  const Index valid_keys = mask.valid_keys < 0 ? n_key : mask.valid_keys;
-  const Index valid_queries = mask.valid_queries < 0 ? n_query : mask.valid_queries;
   Attention result{Matrix::Zero(n_query, in.heads * d_value), {}, {}};
   for (Index h = 0; h < in.heads; ++h) {
     const Index shared = h / (in.heads / in.kv_heads);
     Matrix weights = Matrix::Zero(n_query, n_key);
-    for (Index i = 0; i < valid_queries; ++i) {
+    for (Index i = 0; i < n_query; ++i) {
       double total = 0.0, top = -std::numeric_limits<double>::infinity();
       if (!in.sinks.empty()) top = in.sinks[h];
       for (const bool sum : {false, true})
-        for (Index j = 0; j < valid_keys; ++j) {
+        for (Index j = 0; j < n_key; ++j) {
           if (mask.causal && j > i) continue;
           if (mask.chunk > 0 && j / mask.chunk != i / mask.chunk) continue;
           double score = 0.0;
