@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
+#include "../../core/numbers/decimal_number.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -14,6 +16,8 @@ namespace {
 constexpr double from_edge = 0.14;                     // inches from the page's edge to the first row of a legend
 constexpr double legend_row = 0.15, note_line = 0.12;  // inches from one to the next
 constexpr double least_beside = 2.6;                   // inches of panel beside a legend
+constexpr double least_width = 2.0, most_width = 7.0;  // inches
+constexpr double page_height = 9.0;                    // inches
 
 /// Rows of a legend on a page so wide, by a rough guess of how wide its entries are.
 Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
@@ -37,11 +41,11 @@ std::vector<std::string> note_lines(const FigurePanels& panels, double width) {
 }
 
 /// A drawing of its own inside the multiplot, since gnuplot would fold a panel's legend to the panel's width.
-std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGrid& grid, const FigureStyle& style) {
+std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGrid& grid) {
   const Index rows = legend_rows(legend, grid.width());
   std::string plot;
   for (const LegendEntry& entry : legend)
-    plot += fmt::format("{}NaN with lines {} title {}", plot.empty() ? "" : ", ", line_words(entry.line, style),
+    plot += fmt::format("{}NaN with lines {} title {}", plot.empty() ? "" : ", ", line_words(entry.line),
                         text_words(entry.title));
   const double middle = from_edge + legend_row * static_cast<double>(rows - 1) / 2;
   return fmt::format(
@@ -53,25 +57,32 @@ std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGri
 
 }  // namespace
 
-Figure::Figure(const PanelGrid& grid, const FigureStyle& style)
-    : grid_(grid), style_(style), palette_(sequential_palette(style)) {
-  require_style(style);
+std::optional<double> figure_width(std::string_view words) {
+  if (words == "column") return 3.4;
+  if (words == "page") return most_width;
+  const std::optional<double> inches = decimal_number(words);
+  return inches && *inches >= least_width && *inches <= most_width ? inches : std::nullopt;
+}
+
+void require_width(double width) {
+  if (width != 0 && !(width >= least_width && width <= most_width))
+    throw FormatError(fmt::format("figure width: expected {} to {} inches, got {}", least_width, most_width, width));
 }
 
 std::string Figure::script() const {
-  const bool several = panels_.size() > 1 || !legend.empty();
+  const bool several = panels.size() > 1 || !legend.empty();
   std::string script = several ? "set multiplot\n" : "";
-  if (!legend.empty()) script += legend_script(legend, grid_, style_);
-  script += "set minussign\nset angles degrees\n" + palette_ + '\n';
+  if (!legend.empty()) script += legend_script(legend, grid);
+  script += "set minussign\nset angles degrees\n" + palette + '\n';
   std::size_t blocks = 0;
-  for (const Panel& panel : panels_) script += panel.script(blocks);
+  for (const Panel& panel : panels) script += panel.script(blocks);
   return script + (several ? "unset multiplot\n" : "");
 }
 
-PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
+PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
   PanelGrid grid = panels.grid;
   PanelGrid::Margin& margin = grid.margin;
-  const double page = style.width, natural = grid.panel.width;
+  const double natural = grid.panel.width;
   const auto room = [&](std::size_t columns) {  // for each of so many panels in a row
     return (page - margin.left - margin.right - static_cast<double>(columns - 1) * grid.gap.x) /
            static_cast<double>(columns);
@@ -98,7 +109,7 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& 
   if (panels.flatness > 0) {
     grid.panel.height = panels.flatness * grid.panel.width;
   } else if (page > 0 && grid.rows == 1) {  // broader panels of one row also grow in height
-    const double fits = (page_height(style) - margin.top - margin.bottom) / grid.panel.height;
+    const double fits = (page_height - margin.top - margin.bottom) / grid.panel.height;
     grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
   }
   if (page > 0) margin.right += std::max(0.0, page - grid.width());
@@ -108,22 +119,23 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& 
   return grid;
 }
 
-std::size_t fitting(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
-  const PanelGrid grid = grid_of(panels, n, style);
-  const double room = page_height(style) - grid.margin.top - grid.margin.bottom + grid.gap.y;
+std::size_t fitting(const FigurePanels& panels, std::size_t n, double page) {
+  if (page == 0) return n;
+  const PanelGrid grid = grid_of(panels, n, page);
+  const double room = page_height - grid.margin.top - grid.margin.bottom + grid.gap.y;
   const double rows = std::floor(room / (grid.panel.height + grid.gap.y) + 1e-9);
   const auto fit = grid.columns * static_cast<std::size_t>(std::clamp(rows, 1.0, static_cast<double>(grid.rows)));
   return std::max(panels.each, std::min(n, fit) / panels.each * panels.each);
 }
 
-Figure drawn_panels(const FigurePanels& panels, std::size_t wanted, const FigureStyle& style) {
-  const std::size_t n = fitting(panels, wanted, style);
-  const PanelGrid grid = grid_of(panels, n, style);
-  Figure figure(grid, style);
-  figure.legend = panels.legend;
-  if (panels.color_steps > 0) figure.step_colors(static_cast<Index>(panels.color_steps));
+Figure drawn_panels(const FigurePanels& panels, std::size_t wanted, double page) {
+  require_width(page);
+  const std::size_t n = fitting(panels, wanted, page);
+  const PanelGrid grid = grid_of(panels, n, page);
+  Figure figure{.grid = grid, .legend = panels.legend};
+  if (panels.color_steps > 0) figure.palette = step_palette(static_cast<Index>(panels.color_steps));
   for (std::size_t k = 0; k < n; ++k) {
-    Panel& panel = figure.panel(k);
+    Panel& panel = figure.panels.emplace_back(grid, k / grid.columns, k % grid.columns);
     panel.x = panels.x;
     panel.y = panels.y;
     panels.fill(panel, k);

@@ -1,16 +1,16 @@
 #include "gnuplot.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string_view>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +18,6 @@
 #include "../../data/files/file_descriptor.h"
 #include "../../data/files/replaced_file.h"
 #include "visible_text.h"
-
-extern char** environ;  // NOLINT: macOS declares it in no header
 
 namespace headwave {
 
@@ -89,45 +87,28 @@ std::string content_of(const FileDescriptor& file, const std::string& what) {
   return text;
 }
 
-/// Our environment, in which GNUTERM names no terminal: gnuplot opens the one it names first, which it may not
-/// have.
-std::vector<char*> environment() {
-  static std::string no_terminal = "GNUTERM=unknown";
-  std::vector<char*> variables;
-  for (char** one = environ; *one != nullptr; ++one)
-    if (!std::string_view(*one).starts_with("GNUTERM=")) variables.push_back(*one);
-  variables.insert(variables.end(), {no_terminal.data(), nullptr});
-  return variables;
-}
-
-/// Runs gnuplot as a child process, without a shell. Its stdin is /dev/null; its script, output and errors are files in
-/// memory, of which it opens the script as file 3.
+/// Runs gnuplot, which reads its script from a file in memory as file 3 and writes what it complains of to another.
 /// @param what  what errors begin with: "figure offset_profile"
 /// @returns its output; nothing if there is no such program on PATH
 /// @throws IoError if it fails, with its last line
-std::optional<std::string> gnuplot_output(std::vector<std::string> arguments, const std::string& script,
+std::optional<std::string> gnuplot_output(const std::string& arguments, const std::string& script,
                                           const std::string& what) {
-  const FileDescriptor input = file_in_memory(script, what), output = file_in_memory("", what),
-                       errors = file_in_memory("", what);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.get(), 1);
-  posix_spawn_file_actions_adddup2(&actions, errors.get(), 2);
-  posix_spawn_file_actions_adddup2(&actions, input.get(), 3);
-  std::vector<char*> argv, variables = environment();
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const int failure = posix_spawnp(&child, argv.front(), &actions, nullptr, argv.data(), variables.data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure == ENOENT) return std::nullopt;
-  errno = failure;
-  if (failure != 0) fail(what, "start gnuplot");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail(what, "wait for gnuplot");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return content_of(output, what);
+  const FileDescriptor input = file_in_memory(script, what), errors = file_in_memory("", what);
+  const auto file = [pid = ::getpid()](const FileDescriptor& one) {
+    return fmt::format("/proc/{}/fd/{}", pid, one.get());
+  };
+  // GNUTERM names a terminal that gnuplot opens first, which it may not have.
+  const std::string command =
+      fmt::format("GNUTERM=unknown exec gnuplot {} </dev/null 2>{} 3<{}", arguments, file(errors), file(input));
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) fail(what, "start gnuplot");
+  std::string made;
+  std::array<char, 1 << 16> piece{};
+  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) made.append(piece.data(), count);
+  const int status = ::pclose(pipe);
+  constexpr int missing = 127;  // the shell's code
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return made;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == missing) return std::nullopt;
   // What went wrong is on the last line, below the command that failed.
   const std::string said = content_of(errors, what), lines = said.substr(0, said.find_last_not_of(" \n") + 1);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -157,8 +138,7 @@ std::vector<DrawnFile> drawn_by_gnuplot(const GnuplotScript& script, const std::
   std::vector<std::future<std::optional<std::string>>> running;  // all formats side by side
   for (const std::string& format : formats)
     // -d: neither the user's nor the system's start-up file may change how a figure looks.
-    running.push_back(std::async(std::launch::async, gnuplot_output,
-                                 std::vector<std::string>{"gnuplot", "-d", "/dev/fd/3"},
+    running.push_back(std::async(std::launch::async, gnuplot_output, "-d /dev/fd/3",
                                  reading + terminal(format, script) + script.commands, "figure " + name));
   std::vector<DrawnFile> files;
   for (std::size_t i = 0; i < formats.size(); ++i) {
@@ -186,7 +166,7 @@ std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& fold
 }
 
 bool gnuplot_found() {
-  return gnuplot_output({"gnuplot", "--version"}, "", "figures").has_value();
+  return gnuplot_output("--version", "", "figures").has_value();
 }
 
 void require_gnuplot() {

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "figure_style.h"
-
 namespace headwave {
 
 /// A file of a figure before it is written: "svg", and its bytes.

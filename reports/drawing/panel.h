@@ -7,30 +7,24 @@
 #include <vector>
 
 #include "data_table.h"
-#include "figure_style.h"
 #include "palette.h"
 
 namespace headwave {
 
-/// One of a place's two coordinates: on the axis; as a part of the panel's width or height, 0 left or below; as a part of
-/// the page's.
-struct Coordinate {
-  enum class Unit { value, panel, page } unit = Unit::value;
-  double number = 0.0;
-};
-constexpr Coordinate value(double number) {
-  return {Coordinate::Unit::value, number};
-}
-constexpr Coordinate share(double part) {
-  return {Coordinate::Unit::panel, part};
-}
-constexpr Coordinate page_share(double part) {
-  return {Coordinate::Unit::page, part};
-}
+inline constexpr const char* font_name = "sans-serif";
+
+/// The smallest size of letters, in points on paper.
+inline constexpr double least_letters = 6.0;
+
+/// One of a place's two coordinates, in gnuplot's words: on the axis; as a part of the panel's width or height, 0 left or
+/// below; as a part of the page's.
+std::string value(double number);
+std::string share(double part);
+std::string page_share(double part);
 
 /// Where something stands on a panel or a page.
 struct Place {
-  Coordinate x, y;
+  std::string x, y;
 };
 
 /// Equal panels in rows and columns on one page, everything in inches. Row 0 is the top one.
@@ -187,12 +181,12 @@ struct LegendEntry {
 };
 
 /// The sample of a dot in a legend.
-Line dot_sample(const Ink& ink, double size, Shape shape = Shape::disc);
+Line dot_sample(Ink ink, double size, Shape shape = Shape::disc);
 
 /// In gnuplot's words.
 std::string text_words(const std::string& text);  ///< in quotes; nothing in it can end them or act as a command
-std::string color_words(const Ink& ink, const FigureStyle& style);
-std::string line_words(const Line& line, const FigureStyle& style);
+std::string color_words(Ink ink);
+std::string line_words(const Line& line);
 
 /// Something plotted: rows, and gnuplot's words for how. Columns are taken in their order unless `columns` says.
 struct Series {
@@ -212,7 +206,7 @@ struct Series {
 class Panel {
  public:
   /// @param row, column  place in the grid, from 0
-  Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const FigureStyle& style);
+  Panel(const PanelGrid& grid, std::size_t row, std::size_t column);
 
   PanelAxis x, y;
   std::vector<Tic> upper = {};  ///< names above the panel, at places of the x axis
@@ -247,7 +241,7 @@ class Panel {
   void mark(const Place& place, const Dot& dot, const std::string& text = "", const Letters& letters = {});
 
   /// Straight lines across the whole panel, drawn below what is plotted.
-  void vertical(double at, const Line& line, const Coordinate& end = share(1)) {
+  void vertical(double at, const Line& line, const std::string& end = share(1)) {
     segment({value(at), share(0)}, {value(at), end}, line);
   }
   void level(double at, const Line& line) { segment({share(0), value(at)}, {share(1), value(at)}, line); }
@@ -258,24 +252,18 @@ class Panel {
   void colored_curve(std::span<const double> xs, std::span<const double> ys, double color, double width, double dots);
   /// Filled between two curves, transparent if an opacity below 1 is given; and down to a level, paler if a strength
   /// below 1 is given.
-  void band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, const Ink& ink,
+  void band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, Ink ink,
             double opacity = 0.0);
-  void area(std::span<const double> xs, std::span<const double> ys, double level, const Ink& ink,
-            double strength = 0.0);
+  void area(std::span<const double> xs, std::span<const double> ys, double level, Ink ink, double strength = 0.0);
   /// Rows of x, y, size.
   void dots(Rows rows, const Dot& dot) {
     const int shape = static_cast<int>(dot.shape);
-    plot(std::move(rows),
-         "points pt " + std::to_string(shape) + " ps variable lw 1 lc " + color_words(dot.ink, style_));
+    plot(std::move(rows), "points pt " + std::to_string(shape) + " ps variable lw 1 lc " + color_words(dot.ink));
   }
   /// Rows of x, y, half the width and half the height.
-  void boxes(Rows rows, const Ink& ink) {
-    plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_));
-  }
+  void boxes(Rows rows, Ink ink) { plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink)); }
   /// Rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.
-  void pies(Rows rows, const Ink& ink) {
-    plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink, style_));
-  }
+  void pies(Rows rows, Ink ink) { plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink)); }
   /// Rows of x, y, text.
   void texts(Rows rows, const Letters& letters);
   /// Rows of places and texts as names of tics. Tics come with points; these lie far outside.
@@ -299,7 +287,6 @@ class Panel {
   void plot(Rows rows, const std::string& with, const std::string& columns = {});
 
   PanelGrid grid_;
-  FigureStyle style_;
   double left_, right_, bottom_, top_;  // inches
   bool leftmost_, lowest_;
   std::string lines_, notes_, colors_;

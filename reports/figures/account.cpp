@@ -51,7 +51,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   const Line measured_line{ink::text, 1.4}, uniform_line{ink::base_line, 0.8, "2"};
   const bool alone = options.heads.size() == 1;
   // On a narrow page panels stand in pairs, and are as flat as broader ones.
-  const bool pairs = !alone && options.style.width > 0 && options.style.width < 5;
+  const bool pairs = !alone && options.width > 0 && options.width < 5;
   FigurePanels panels{.grid = {.panel = {alone ? 3.6 : 2.05, pairs ? 0.95 : 1.5},
                                .gap = {0.46, 0.46},
                                .margin = {.right = 0.12, .top = 0.5}},
@@ -149,7 +149,7 @@ Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
     }
     for (std::size_t p = 0; p < boxes.size(); ++p) panel.boxes(boxes[p], inks[p]);
   };
-  return drawn_panels(panels, 1, options.style);
+  return drawn_panels(panels, 1, options.width);
 }
 
 /// Why the figure would be empty.

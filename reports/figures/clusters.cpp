@@ -73,7 +73,7 @@ Figure draw_cluster_centroids(const Result& result, const FigureOptions& options
     for (std::size_t c = 0; c < numbers.size(); ++c)
       panel.curve(std::span(offsets).first(shown), slice_of(centroids, c, offsets.size()), panels.beside[c].line);
   };
-  return drawn_panels(panels, 1, options.style);
+  return drawn_panels(panels, 1, options.width);
 }
 
 Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
@@ -127,7 +127,7 @@ Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
           texts[c],
           {.points = std::min(8.0, pie / 2), .bold = true, .ink = text_on(clusters[c].ink), .anchor = Anchor::center});
   };
-  return drawn_panels(panels, 1, options.style);
+  return drawn_panels(panels, 1, options.width);
 }
 
 struct SweepMeasure {
@@ -165,13 +165,13 @@ Figure draw_cluster_sweep(const Result& result, const FigureOptions& options) {
       panel.vertical(static_cast<double>(centroid->axis("cluster").size()), {ink::chosen, 0.6, "-"});
     panel.curve(clusters, values, categorical_line(0, 1.8, 0.5));
   };
-  return drawn_panels(panels, sweep_measures.size(), options.style);
+  return drawn_panels(panels, sweep_measures.size(), options.width);
 }
 
 std::string no_preference(const Result& result, const FigureOptions& /*options*/) {
   if (result.find(centroid_name) == nullptr) return "";
-  const bool any = std::ranges::any_of(clusters_of(result),
-                                       [](const ShownCluster& one) { return one.ink.color != ink::rest.color; });
+  const bool any =
+      std::ranges::any_of(clusters_of(result), [](const ShownCluster& one) { return one.ink != ink::rest; });
   return any ? "" : "no cluster of heads prefers an offset";
 }
 

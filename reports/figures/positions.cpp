@@ -71,7 +71,7 @@ Figure draw_position_spectrum(const Result& result, const FigureOptions& options
                           .length = attribute_number(mean.attributes, "T", 2 * frequency.back()),  // of an even T
                           .positions = {known("mean"), known("lower_quartile"), known("upper_quartile")},
                           .words = {known("word_mean"), known("word_lower_quartile"), known("word_upper_quartile")}}},
-                        options.style);
+                        options.width);
 }
 
 constexpr const char *components_name = "position_components/cumulative_share",
@@ -111,7 +111,7 @@ Figure draw_position_components(const Result& result, const FigureOptions& optio
                   .front = true});
     }
   };
-  return drawn_panels(panels, 1, options.style);
+  return drawn_panels(panels, 1, options.width);
 }
 
 Figure draw_position_correlation(const Result& result, const FigureOptions& options) {
@@ -164,12 +164,12 @@ Figure draw_position_correlation(const Result& result, const FigureOptions& opti
       panel.colored_curve(std::span(components).first(static_cast<std::size_t>(drawn)), of(found, layer),
                           static_cast<double>(layers[layer]), 1.4, 0.22);
   };
-  return drawn_panels(panels, truncations.size(), options.style);
+  return drawn_panels(panels, truncations.size(), options.width);
 }
 
 }  // namespace
 
-Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style) {
+Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, double page) {
   const bool alone = spectra.size() == 1;
   const bool named = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.label.empty(); });
   const bool words = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.words.mean.empty(); });
@@ -198,7 +198,7 @@ Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const Figure
       panel.texts({{0.0, panel.y.range.high, shortened(visible_text(spectrum.label), 44)}},
                   {.points = 8, .bold = true, .up_share = 0.56 / panel.height()});
   };
-  return drawn_panels(panels, spectra.size(), style);
+  return drawn_panels(panels, spectra.size(), page);
 }
 
 std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra) {

@@ -81,7 +81,7 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
             .title = fmt::format("position in the first document (T = {} tokens)", length)},
       .left = "value (units of X)",
       .legend = {{"query", query_line}, {"key", key_line}}};
-  if (const double page = options.style.width; page > 0 && page < 2 * one_line + 1.27) {
+  if (const double page = options.width; page > 0 && page < 2 * one_line + 1.27) {
     panels.grid.gap.y += 0.13;  // the head's name and what is said of the column stand in two lines
     panels.grid.margin.top += 0.13;
   }
@@ -166,7 +166,7 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
   for (std::size_t c = lines.size(); c-- > 3;) panels.legend.push_back({lines[c].title, lines[c].line});
   panels.legend.push_back({"shuffled", {ink::number, 1.2, "."}});
   // Where a page does not hold all layers, layers as far apart as possible.
-  const std::size_t shown = fitting(panels, n, options.style);
+  const std::size_t shown = fitting(panels, n, options.width);
   panels.of = n;
   panels.what = "layers";
   panels.fill = [&](Panel& panel, std::size_t k) {
@@ -178,7 +178,7 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
           slice_of(doubles_of(result, line.field, {"layer", "frequency"}), layer, frequencies.size()).subspan(first),
           line.line);
   };
-  return drawn_panels(panels, shown, options.style);
+  return drawn_panels(panels, shown, options.width);
 }
 
 /// The place of the lag at which a curve is largest; its size if no value is a number, all are the same, or the largest is

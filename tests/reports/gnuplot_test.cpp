@@ -115,14 +115,6 @@ TEST_CASE("gnuplot: one that makes nothing, or ends in another way, is told from
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 
-TEST_CASE("gnuplot: one that is there and cannot be started is an error that says so") {
-  const TemporaryFolder folder;
-  std::ofstream(folder / "gnuplot") << "no program";
-  std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
-  const OtherPath path(folder.path().string());
-  CHECK_THROWS_WITH(require_gnuplot(), ContainsSubstring("cannot start gnuplot: "));
-}
-
 TEST_CASE("gnuplot: no text of the data ends its block") {
   if (!sample::can_draw()) return;
   Rows rows;

@@ -71,18 +71,18 @@ TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge, and eve
   const Result result = sample::result({.bits = false});
   const auto heads = chosen_heads(result, "phase_spectrum/query", {});
   const Figure figure = kind_of_figure("phase_spectrum").draw(result, {});
-  const std::size_t sides = figure.panels().size() / heads.size();
-  for (std::size_t k = 0; k < figure.panels().size(); ++k) {
+  const std::size_t sides = figure.panels.size() / heads.size();
+  for (std::size_t k = 0; k < figure.panels.size(); ++k) {
     const ChosenHead& head = heads[k / sides];
     INFO(head.text());
-    const Series cells = drawn_as(figure.panels()[k], "image").front();
+    const Series cells = drawn_as(figure.panels[k], "image").front();
     const auto amplitudes = column_of(cells, 2);
     const auto loudest = static_cast<std::size_t>(std::ranges::max_element(amplitudes) - amplitudes.begin());
     const double f = column_of(cells, 0)[loudest], phase = column_of(cells, 1)[loudest];
     CHECK(f == Approx(512.0 / 15).margin(1));
     CHECK(std::abs(std::remainder(phase + 2 * pi * f * head.measured / 512, 2 * pi)) <=
           pi / 8);  // the pixels of a bin are half as high
-    const auto ridges = drawn_as(figure.panels()[k], "lines");
+    const auto ridges = drawn_as(figure.panels[k], "lines");
     REQUIRE(ridges.size() == 6);
     for (std::size_t r = 0; r < ridges.size(); ++r) {
       const double delta = std::array{-3, -2, -1, 1, 2, 3}[r];
@@ -141,7 +141,7 @@ TEST_CASE("phase spectrum: many frequencies share cells that show the largest, u
   size.length = 4096;
   const Result result = sample::result(size);
   const Figure figure = kind_of_figure("phase_spectrum").draw(result, asking_for({"L0H1"}));
-  const Panel& panel = figure.panels().front();
+  const Panel& panel = figure.panels.front();
   CHECK(panel.x.range.high == 512.5);  // T/8, since nothing beyond is loud
   const Series cells = drawn_as(panel, "image").front();
   const auto fs = column_of(cells, 0), drawn = column_of(cells, 2);
