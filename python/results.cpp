@@ -116,7 +116,7 @@ std::string paragraph(const Result& result) {
 
 /// Of a comparison the heads that changed, of other results those that look most strongly.
 std::vector<TableColumn> shown(const Result& result) {
-  return compares(result) ? short_comparison(result, false) : shown_columns(result, {});
+  return compares(result) ? comparison_columns(result, false, false) : shown_columns(result, {});
 }
 
 std::string answer(const Result& result) {

@@ -43,8 +43,7 @@ void print(const Result& result, const CompareCommand& command) {
   for (const std::string& setting : other_settings(result)) fmt::print("  other {}\n", setting);
   const std::string by = said("decided_by");
   fmt::print("{}\n", wrapped_text(comparison_sentence(result) + (by.empty() ? "" : ", decided by " + by)));
-  const std::vector<TableColumn> columns =
-      command.wide ? comparison_columns(result, command.all) : short_comparison(result, command.all);
+  const std::vector<TableColumn> columns = comparison_columns(result, command.all, command.wide);
   if (columns.front().cells.empty()) return;
   fmt::print("\n{}", terminal_table(columns));
   if (command.wide) fmt::print("\n{}\n", wrapped_text(comparison_note(result)));

@@ -267,7 +267,7 @@ std::string offsets_sentence(const HeadValues& values) {
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options) {
   const HeadValues values = head_values(result);
   if (!values.heads.empty()) return columns_of(result, values, options.wide, sorted_rows(result, values, options.sort));
-  return options.wide ? comparison_columns(result, true) : short_comparison(result, true);
+  return comparison_columns(result, true, options.wide);
 }
 
 std::vector<HeadName> heads_by_strength(const Result& result) {
