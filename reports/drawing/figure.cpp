@@ -15,7 +15,6 @@ namespace {
 
 constexpr double from_edge = 0.14;                     // inches from the page's edge to the first row of a legend
 constexpr double legend_row = 0.15, note_line = 0.12;  // inches from one to the next
-constexpr double least_beside = 2.6;                   // inches of panel beside a legend
 constexpr double least_width = 2.0, most_width = 7.0;  // inches
 constexpr double page_height = 9.0;                    // inches
 
@@ -45,8 +44,8 @@ std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGri
   const Index rows = legend_rows(legend, grid.width());
   std::string plot;
   for (const LegendEntry& entry : legend)
-    plot += fmt::format("{}NaN with lines {} title {}", plot.empty() ? "" : ", ", line_words(entry.line),
-                        text_words(entry.title));
+    plot += fmt::format("{}NaN with lines{} {} title {}", plot.empty() ? "" : ", ", entry.line.dots > 0 ? "points" : "",
+                        line_words(entry.line), text_words(entry.title));
   const double middle = from_edge + legend_row * static_cast<double>(rows - 1) / 2;
   return fmt::format(
       "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen 1\nset border "
@@ -87,11 +86,6 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
     return (page - margin.left - margin.right - static_cast<double>(columns - 1) * grid.gap.x) /
            static_cast<double>(columns);
   };
-  if (!panels.beside.empty() && page > 0 && room(1) < least_beside) {
-    margin.right = 0.16;
-    grid.legend_below = static_cast<double>((panels.beside.size() + 1) / 2 + 1) * legend_line + 0.12;
-    margin.bottom += grid.legend_below;
-  }
   grid.panels = n;
   grid.columns = std::clamp<std::size_t>(n, 1, panels.in_row);
   if (page > 0) {
@@ -103,9 +97,7 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
   grid.rows = (n + grid.columns - 1) / grid.columns;
   const double width = page > 0 ? page : grid.width();
   if (!panels.legend.empty()) margin.top += legend_row * static_cast<double>(legend_rows(panels.legend, width) - 1);
-  const double notes = note_line * static_cast<double>(note_lines(panels, width).size());
-  margin.bottom += notes;
-  if (grid.legend_below > 0) grid.legend_below += notes;
+  margin.bottom += note_line * static_cast<double>(note_lines(panels, width).size());
   if (panels.flatness > 0) {
     grid.panel.height = panels.flatness * grid.panel.width;
   } else if (page > 0 && grid.rows == 1) {  // broader panels of one row also grow in height
@@ -113,9 +105,6 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
     grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
   }
   if (page > 0) margin.right += std::max(0.0, page - grid.width());
-  if (!panels.beside.empty() && grid.legend_below == 0)
-    margin.bottom +=
-        std::max(0.0, legend_line * static_cast<double>(panels.beside.size() + 1) - grid.panel.height - margin.bottom);
   return grid;
 }
 
@@ -144,8 +133,6 @@ Figure drawn_panels(const FigurePanels& panels, std::size_t wanted, double page)
       const double up = (grid.margin.bottom + grid.height() - grid.margin.top) / 2;
       const auto notes = note_lines(panels, grid.width());
       const double height = note_line * static_cast<double>(notes.size());
-      if (!panels.beside.empty())
-        panel.legend_beside(panels.beside_title, panels.beside, panels.away, panels.text_right);
       panel.note(panels.below, grid.at(across, 0.1 + height), {.points = panels.points, .anchor = Anchor::center});
       panel.note(panels.left, grid.at(0.12, up), {.points = panels.points, .anchor = Anchor::center, .upward = true});
       for (std::size_t line = 0; line < notes.size(); ++line)

@@ -52,9 +52,6 @@ struct FigurePanels {
   std::string below = {}, left = {};     ///< titles of all panels together
   double points = 0;                     ///< of these titles' letters; 0: as along axes
   std::vector<LegendEntry> legend = {};  ///< in a row above all panels
-  std::string beside_title = {};         ///< of a legend in the right margin, below where a page is narrow
-  std::vector<LegendEntry> beside = {};  ///< its entries
-  double away = 0.16, text_right = 0.1;  ///< of Panel::legend_beside()
   std::vector<std::string> notes = {};   ///< below everything in small letters: what letters and inks mean
   std::size_t color_steps = 0;           ///< a colour for each of so many things in order; 0: colours of amounts
   std::size_t of = 0;                    ///< how many things there are of which the panels show some; 0: they show all

@@ -93,10 +93,6 @@ Line categorical_line(Index i, double width, double dots) {
   return {categorical(i), width, dashes[(n + n / points.size()) % dashes.size()], dots, points[n % points.size()]};
 }
 
-Line dot_sample(Ink ink, double size, Shape shape) {
-  return {ink, 0.0, {}, size, static_cast<int>(shape)};
-}
-
 ValueRange range_with_zero(std::span<const double> values) {
   double low = 0, high = 0;
   for (const double value : values)
@@ -212,24 +208,6 @@ void Panel::mark(const Place& place, const Dot& dot, const std::string& text, co
 void Panel::segment(const Place& from, const Place& to, const Line& line) {
   lines_ +=
       fmt::format("set arrow from {} to {} nohead back {}\n", place_words(from), place_words(to), line_words(line));
-}
-
-void Panel::legend_beside(const std::string& title, const std::vector<LegendEntry>& entries, double away,
-                          double text_right) {
-  const bool below = grid_.legend_below > 0;
-  const std::size_t rows = below ? (entries.size() + 1) / 2 : entries.size();
-  const double left = below ? std::max(0.12, left_ - 0.4) : right_ + away;
-  const double top = (below ? grid_.legend_below : grid_.height() - grid_.margin.top) - 0.08;
-  note(title, grid_.at(left - 0.06, top), {.points = 7});
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const Line& line = entries[i].line;
-    const double at = left + (i < rows ? 0 : (grid_.width() - left) / 2);
-    const double height = top - legend_line * static_cast<double>(i % rows + 1);
-    const double half = line.width > 0 ? 0.15 : 0;  // of the line beside the dot
-    if (half > 0) segment(grid_.at(at, height), grid_.at(at + 2 * half, height), line);
-    mark(grid_.at(at + half, height), {line.ink, line.dots, Shape{line.point}});
-    note(entries[i].title, grid_.at(at + 2 * half + text_right, height));
-  }
 }
 
 void Panel::plot(Rows rows, const std::string& with, const std::string& columns) {

@@ -38,9 +38,8 @@ struct PanelGrid {
   } gap = {};
   struct Margin {
     double left = 0.66, right = 0.14, top = 0.3, bottom = 0.5;
-  } margin = {};              ///< of the page
-  double legend_below = 0.0;  ///< of the bottom margin, for a legend that does not fit in the right margin
-  std::size_t panels = 0;     ///< how many there are, where the last row is not full; 0: rows * columns
+  } margin = {};           ///< of the page
+  std::size_t panels = 0;  ///< how many there are, where the last row is not full; 0: rows * columns
 
   [[nodiscard]] double width() const;
   [[nodiscard]] double height() const;
@@ -55,7 +54,7 @@ struct PanelGrid {
 /// A line, with dots on it where their size is above 0.
 struct Line {
   Ink ink = ink::text;
-  double width = 1.0;     ///< half points; 0 in a legend: the dot alone
+  double width = 1.0;     ///< half points
   std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces, or the number of one; empty: solid
   double dots = 0.0;      ///< size; 1 is about 0.09 inches
   int point = 7;          ///< gnuplot's shape of the dots
@@ -65,7 +64,7 @@ struct Line {
 Line categorical_line(Index i, double width = 1.8, double dots = 0.0);
 
 /// gnuplot's shapes.
-enum class Shape { disc = 7, ring = 6, square = 5 };
+enum class Shape { disc = 7, ring = 6 };
 
 struct Dot {
   Ink ink = ink::text;
@@ -171,17 +170,11 @@ struct Cells {
   std::function<double(double row)> y = [](double row) { return row; };
 };
 
-/// Inches from one line of a legend beside panels to the next.
-inline constexpr double legend_line = 0.17;
-
 /// One line of a legend.
 struct LegendEntry {
   std::string title;
   Line line;
 };
-
-/// The sample of a dot in a legend.
-Line dot_sample(Ink ink, double size, Shape shape = Shape::disc);
 
 /// In gnuplot's words.
 std::string text_words(const std::string& text);  ///< in quotes; nothing in it can end them or act as a command
@@ -272,12 +265,6 @@ class Panel {
   /// With the range of amounts that the colours show.
   void heat_map(const Cells& cells, const ValueRange& amounts);
   void color_bar(ColorBar bar);
-
-  /// A legend in a column right of the panel, or in two columns below if the grid has room for it there.
-  /// @param away        inches from the panel to the samples
-  /// @param text_right  inches from these to their texts
-  void legend_beside(const std::string& title, const std::vector<LegendEntry>& entries, double away = 0.16,
-                     double text_right = 0.1);
 
   /// gnuplot's commands for the whole panel.
   /// @param blocks  number of data blocks of the panels before; raised by this panel's

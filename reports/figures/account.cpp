@@ -120,15 +120,11 @@ Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
   const double most = largest_of(bits);
   const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
   const double width = across * std::clamp(5.6 / across, 0.12, 0.46);
-  FigurePanels panels{.grid = {.panel = {width}, .margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}},
+  FigurePanels panels{.grid = {.panel = {width}, .margin = {.left = 0.5, .top = 0.3, .bottom = 0.42}},
                       .flatness = down * std::clamp(5.6 / std::max(across, down), 0.1, 0.34) / width,
                       .grows = false,
-                      .beside_title = "part of its bits",
-                      .away = 0.2,
-                      .text_right = 0.12};
-  for (std::size_t part = 0; part < inks.size(); ++part)
-    panels.beside.push_back({part_names[part], dot_sample(inks[part], 1.1, Shape::square)});
-  panels.beside.push_back({fmt::format("height: √bits, full {:.1f}", most), dot_sample(ink::paper, 1.1)});
+                      .notes = {"width: part of a head's bits", fmt::format("height: √bits, full {:.1f}", most)}};
+  for (std::size_t part = 0; part < inks.size(); ++part) panels.legend.push_back({part_names[part], {inks[part], 7.0}});
   panels.fill = [&](Panel& panel, std::size_t) {
     panel.frame = Frame::none;
     add_head_axes(panel, heads);

@@ -41,18 +41,18 @@ TEST_CASE("panels: fewer in a row where a page is narrow, rows equally full, as 
   CHECK(grid_of(panels, 4, 7).columns == 2);  // not 3 and 1
 }
 
-TEST_CASE("panels: cells do not grow with the page, and a legend beside them stands below where the page is narrow") {
+TEST_CASE("panels: cells do not grow with the page, and a legend takes as many rows above them as it needs") {
   FigurePanels panels = two_by_one();
   panels.grows = false;
   panels.flatness = 0.5;
-  panels.grid.margin.right = 1.5;
-  for (int i = 0; i < 5; ++i) panels.beside.push_back({"entry", dot_sample(ink::text, 1)});
-  const PanelGrid wide = grid_of(panels, 1, 7), narrow = grid_of(panels, 1, 3.4);
+  const double bare = grid_of(panels, 1, 7).margin.top;
+  for (int i = 0; i < 5; ++i) panels.legend.push_back({"entry", {}});
+  const PanelGrid wide = grid_of(panels, 1, 7), narrow = grid_of(panels, 1, 2);
   CHECK(wide.panel.width == 2);
   CHECK(wide.width() == Approx(7));
-  CHECK(wide.legend_below == 0);
-  CHECK(narrow.width() == Approx(3.4));
-  CHECK(narrow.legend_below == Approx(4 * legend_line + 0.12));  // a title and three rows
+  CHECK(wide.margin.top == bare);
+  CHECK(narrow.width() == Approx(2));
+  CHECK(narrow.margin.top > bare);
   CHECK(narrow.panel.height == Approx(0.5 * narrow.panel.width));
 }
 

@@ -42,7 +42,7 @@ const std::map<std::string, Structure>& structures() {
       {"cross_covariance", {{"lag t = key − query (tokens)"}}},
       {"phase_spectrum", {{frequency, "phase θ (rad)", "amplitude |DFT|"}, 4}},
       {"account_profile", {{offset}}},
-      {"attention_bits", {{"head", "layer", "part of its bits"}}},
+      {"attention_bits", {{"head", "layer", "width: part of a head's bits"}}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
   };
   return all;
