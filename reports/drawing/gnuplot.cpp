@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -105,6 +104,7 @@ std::optional<std::string> gnuplot_output(const std::string& arguments, const st
   std::string made;
   std::array<char, 1 << 16> piece{};
   while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) made.append(piece.data(), count);
+  if (std::ferror(pipe) != 0) fail(what, "read what gnuplot draws");
   const int status = ::pclose(pipe);
   constexpr int missing = 127;  // the shell's code
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return made;
@@ -114,15 +114,6 @@ std::optional<std::string> gnuplot_output(const std::string& arguments, const st
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   throw IoError(fmt::format("{}: gnuplot ended with code {} and said: {}", what, code,
                             shortened(visible_text(lines.substr(lines.find_last_of('\n') + 1)), 400)));
-}
-
-/// Whether a file begins and ends as its format does.
-bool is_whole(std::string_view made, const std::string& format) {
-  const std::string_view seen = made.substr(0, made.find_last_not_of(" \r\n") + 1);
-  if (format == "pdf") return made.starts_with("%PDF-") && seen.ends_with("%%EOF");
-  if (format == "svg") return (made.starts_with("<?xml") || made.starts_with("<svg")) && seen.ends_with("</svg>");
-  using namespace std::string_view_literals;
-  return made.starts_with("\x89PNG\r\n\x1a\n"sv) && made.ends_with("IEND\xae\x42\x60\x82"sv);
 }
 
 [[noreturn]] void refuse_without_gnuplot() {
@@ -144,7 +135,7 @@ std::vector<DrawnFile> drawn_by_gnuplot(const GnuplotScript& script, const std::
   for (std::size_t i = 0; i < formats.size(); ++i) {
     std::optional<std::string> made = running[i].get();
     if (!made) refuse_without_gnuplot();
-    if (!is_whole(*made, formats[i]))
+    if (made->empty())
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
     files.push_back({formats[i], formats[i] == "svg" ? finished_svg(*made, name, script) : *made});
   }
@@ -155,13 +146,10 @@ std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& fold
                                                const std::vector<DrawnFile>& files) {
   make_folder(folder);
   std::vector<std::filesystem::path> written;
-  std::vector<std::unique_ptr<ReplacedFile>> replaced;
   for (const DrawnFile& file : files) {
     written.push_back(folder / fmt::format("{}.{}", name, file.ending));
-    replaced.push_back(std::make_unique<ReplacedFile>(written.back()));
-    replaced.back()->write(file.content);
+    write_text(written.back(), file.content);
   }
-  commit_all(replaced);
   return written;
 }
 

@@ -105,6 +105,14 @@ ValueRange range_with_zero(std::span<const double> values) {
   return {low < 0 ? low - room : 0.0, high + room};
 }
 
+ValueRange positive_range(std::span<const double> values) {
+  ValueRange range{0, 0};
+  for (const double value : values)
+    if (std::isfinite(value) && value > 0)
+      range = {range.low > 0 ? std::min(range.low, value) : value, std::max(range.high, value)};
+  return range;
+}
+
 double largest_of(std::span<const double> numbers, double least) {
   for (const double number : numbers)
     if (std::isfinite(number)) least = std::max(least, number);

@@ -101,6 +101,9 @@ struct ValueRange {
 /// finite values count. Never empty: gnuplot fails on an empty range.
 ValueRange range_with_zero(std::span<const double> values);
 
+/// The smallest and the largest finite number above 0; {0, 0} if there is none.
+ValueRange positive_range(std::span<const double> values);
+
 /// The largest finite number, and `least` at least.
 double largest_of(std::span<const double> numbers, double least = 0.0);
 

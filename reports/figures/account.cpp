@@ -104,13 +104,6 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   return drawn_heads(panels, heads, field_heads(result.at(profile_name)), options);
 }
 
-/// Why the figure would show a profile and nothing that explains it.
-std::string no_parts(const Result& result, const FigureOptions& /*options*/) {
-  return any_finite(doubles_of(result, account_part_field, {"cause", "layer", "head"}))
-             ? ""
-             : "the account explains no head";
-}
-
 /// Every head a cell as wide as all of its bits, divided into their parts, and as high as they are many.
 Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
   const std::array inks{ink::rest, categorical(0), categorical(1), categorical(3)};  // sink, position, word, match
@@ -148,24 +141,17 @@ Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
   return drawn_panels(panels, 1, options.width);
 }
 
-/// Why the figure would be empty.
-std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
-  const auto& bits = doubles_of(result, bits_field, {"layer", "head"});
-  return std::ranges::any_of(bits, [](double one) { return one > 0; }) ? "" : "no head differs from uniform attention";
-}
-
 }  // namespace
 
 std::vector<FigureKind> account_figures() {
   return {
       {.name = "account_profile",
-       .fields = {profile_name, dealt_name, uniform_name, account_part_field, strength_name},
+       .fields = {account_part_field, profile_name, dealt_name, uniform_name, strength_name},
        .caption =
            "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention up: "
            "contents dealt to other places (position), tokens meeting themselves (self), contents together "
            "(context), the rest. Above: the profile's strength, and these parts in per cent.",
        .drawing = draw_account_profile,
-       .silent = no_parts,
        .single_heads = true},
       {.name = "attention_bits",
        .fields = {bits_field, bits_part_field},
@@ -174,8 +160,7 @@ std::vector<FigureKind> account_figures() {
            "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "
            "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
            "in its keys. Height: the square root of the bits, beside that of the head with most.",
-       .drawing = draw_attention_bits,
-       .silent = no_bits}};
+       .drawing = draw_attention_bits}};
 }
 
 }  // namespace headwave

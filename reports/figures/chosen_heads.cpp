@@ -102,14 +102,6 @@ void add_head_axes(Panel& panel, const FieldHeads& heads, double points) {
   panel.y.away = 0.32;
 }
 
-std::vector<std::size_t> descending(const std::vector<double>& numbers) {
-  std::vector<std::size_t> order(numbers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t i) { return std::isnan(numbers[i]) ? -HUGE_VAL : numbers[i]; });
-  return order;
-}
-
 bool any_finite(std::span<const double> numbers) {
   return std::ranges::any_of(numbers, [](double number) { return std::isfinite(number); });
 }
