@@ -85,15 +85,14 @@ void save(const Result& result, const fs::path& path, bool overwrite) {
 }
 
 nb::bytes figure(const Result& result, const std::string& name, const std::vector<std::string>& heads,
-                 const std::string& format, double width, const std::string& palette) {
+                 const std::string& format, double width) {
   const std::string drawn = waited_for([&] {
     FigureOptions options;
     options.heads = heads_asked_for(result, heads);
     options.formats = {format};
-    options.style.width = width;
-    options.style.palette = palette;
+    options.width = width;
     require_gnuplot();
-    require_style(options.style);
+    require_width(width);
     const FigureKind& kind = *drawable(result, {.only = {name}}).kinds.front();
     return kind.draw(result, options).drawn(name, {format}).front().content;
   });
@@ -117,7 +116,7 @@ std::string paragraph(const Result& result) {
 
 /// Of a comparison the heads that changed, of other results those that look most strongly.
 std::vector<TableColumn> shown(const Result& result) {
-  return compares(result) ? short_comparison(result, false) : shown_columns(result, {});
+  return compares(result) ? comparison_columns(result, false, false) : shown_columns(result, {});
 }
 
 std::string answer(const Result& result) {
@@ -150,7 +149,7 @@ void add_results(nb::module_& module) {
           "fields", [](nb::handle_t<Result> self) { return fields_of(self); }, "Every array, as a dict.")
       .def("save", &save, nb::arg("path"), nb::arg("overwrite"), "Writes the result file, whole or not at all.")
       .def("figure", &figure, nb::arg("name"), nb::arg("heads"), nb::arg("format"), nb::arg("width"),
-           nb::arg("palette"), "A figure as the bytes of a file.")
+           "A figure as the bytes of a file.")
       .def("figures", &figures, "Names of the figures that can be drawn.")
       .def("table", &table, "The heads that matter most: (header, right-aligned, cells) of every column.")
       .def(

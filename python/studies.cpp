@@ -108,9 +108,7 @@ Result compare(const Result& first, const Result& second, const std::pair<std::s
   options.block = block;
   options.seed = seed;
   options.threads = threads;
-  return waited_for([&] {
-    return result_of(comparison(first, second, {names.first, names.second}, options), names.first, names.second);
-  });
+  return waited_for([&] { return comparison(first, second, {names.first, names.second}, options); });
 }
 
 /// Writes the tables of a result.

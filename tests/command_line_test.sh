@@ -60,7 +60,6 @@ done
 expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats pdf,sgv
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, or 2 to 7, got '1.5'" demo --figure-width 1.5
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, or 2 to 7, got 'a4'" spectrum --model x --figure-width a4 --out y
-expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" run --model x --text y --palette virids --out z
 expect_line 2 "--only: there is no 'phase_delays'; did you mean 'phase_delay'?" demo --only phase_delays
 expect_line 2 "no --head; did you mean '--heads'?" figures --head L0H2
 
@@ -388,7 +387,7 @@ expect 1 "there is no L9H9; the result has L0H0 to L3H7" figures "$work/r/result
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
 expect 0 "wrote 4 files" figures "$work/r/results.h5" --only offset_profile,account_profile --formats svg --out "$work/one"
-expect 0 "" figures "$work/r/results.h5" --figure-width column --palette grey --formats svg --out "$work/paper"
+expect 0 "" figures "$work/r/results.h5" --figure-width column --formats svg --out "$work/paper"
 grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg --force
 expect 1 "holds no results.h5" figures "$work"
@@ -543,7 +542,7 @@ expect 0 "the job is finished" $bare "$work/no gnuplot" --resume
 rm "$work/no gnuplot/report.html"
 expect 0 "report.html; no figures, gnuplot is not installed" $bare "$work/no gnuplot" --resume
 holds "$work/no gnuplot" results.h5 report.html
-for asked in "--formats svg" "--figure-width column" "--palette grey"; do
+for asked in "--formats svg" "--figure-width column"; do
   # shellcheck disable=SC2086
   expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" $asked
 done

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -7,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/fields/head_name.h"
+#include "../../core/fields/field_reader.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
@@ -37,18 +36,14 @@ struct CompareCommand {
   bool all = false, wide = false;
 };
 
-void print(const Comparison& compared, const Result& result, const CompareCommand& command, const fs::path& second) {
-  fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
-  fmt::print("{}\n", wrapped_text(how_comparable(compared)));
+void print(const Result& result, const CompareCommand& command) {
+  const auto said = [&](const char* name) { return visible_text(attribute_text(result.provenance, name)); };
+  fmt::print("{} against {}\n", said("first"), said("second"));
+  fmt::print("{}\n", wrapped_text(said("comparable")));
   for (const std::string& setting : other_settings(result)) fmt::print("  other {}\n", setting);
-  const MeanChange& profiles = compared.profiles;
-  const std::string blocks = compared.paired
-                                 ? fmt::format("{} pairs of blocks", profiles.first_blocks)
-                                 : fmt::format("{} and {} blocks", profiles.first_blocks, profiles.second_blocks);
-  const std::string decided = compared.untested.empty() ? fmt::format(", decided by {} of documents", blocks) : "";
-  fmt::print("{}\n", wrapped_text(comparison_sentence(result) + decided));
-  const std::vector<TableColumn> columns =
-      command.wide ? comparison_columns(result, command.all) : short_comparison(result, command.all);
+  const std::string by = said("decided_by");
+  fmt::print("{}\n", wrapped_text(comparison_sentence(result) + (by.empty() ? "" : ", decided by " + by)));
+  const std::vector<TableColumn> columns = comparison_columns(result, command.all, command.wide);
   if (columns.front().cells.empty()) return;
   fmt::print("\n{}", terminal_table(columns));
   if (command.wide) fmt::print("\n{}\n", wrapped_text(comparison_note(result)));
@@ -72,21 +67,19 @@ int compare(const CompareCommand& command) {
   const auto folders = opened_folders(command);
   const auto read = [](const fs::path& path) { return read_result(Hdf5File(result_path(path)), compared_fields()); };
   const Result first = read(command.paths[0]);
-  std::vector<Comparison> found;  // all of them before anything is printed: an error leaves nothing half said
+  std::vector<Result> found;  // all of them before anything is printed: an error leaves nothing half said
   for (std::size_t i = 1; i < command.paths.size(); ++i)
     found.push_back(comparison(first, read(command.paths[i]), {command.paths[0].string(), command.paths[i].string()},
                                command.options));
   int code = done;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i].beyond()) code = different;
-    const fs::path& second = command.paths[i + 1];
-    Result result = result_of(found[i], command.paths[0].string(), second.string());
-    const auto print_it = [&] { print(found[i], result, command, second); };
+    if (std::ranges::count(flags_of(found[i], "comparison/changed", {"layer", "head"}), 1) > 0) code = different;
+    const auto print_it = [&] { print(found[i], command); };
     if (folders.empty()) {
       print_it();
       continue;
     }
-    std::vector<KindResult> results{{AttentionKind::self, result}};
+    std::vector<KindResult> results{{AttentionKind::self, found[i]}};
     write_results(*folders[i], results);
     show_results(*folders[i], results, command.folder, print_it);
   }

@@ -42,7 +42,7 @@ void export_heads(const ExportOptions& options, const Result& result, const fs::
   if (std::error_code ignored; fs::is_directory(options.heads, ignored) || !options.heads.has_filename())
     throw IoError(fmt::format("{}: is a folder; --heads names a file, DIR/heads.csv", options.heads.string()));
   const DataTable heads = head_rows(result);
-  if (heads.columns().empty())
+  if (heads.empty())
     throw FormatError(
         fmt::format("{}: has no measured or predicted offsets of heads, so no rows for --heads", file.string()));
   OutputFiles files{{options.heads.filename()}};
@@ -51,7 +51,8 @@ void export_heads(const ExportOptions& options, const Result& result, const fs::
   const fs::path place = options.heads.has_parent_path() ? options.heads.parent_path() : fs::path(".");
   const OutputFolder folder(place, files, options.force);
   write_text(options.heads, comma_separated(heads));
-  say(fmt::format("wrote {} to {}", counted(std::ssize(heads.rows()), "head"), visible_text(options.heads.string())));
+  say(fmt::format("wrote {} to {}", counted(std::ssize(heads.front().cells), "head"),
+                  visible_text(options.heads.string())));
 }
 
 int export_tables(const ExportOptions& options) {

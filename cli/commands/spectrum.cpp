@@ -37,7 +37,7 @@ struct SpectrumCommand {
   bool force = false;
   bool styles_figures = false;  ///< an option says how the figure looks
   std::vector<std::string> formats = {"svg"};
-  FigureStyle style;
+  double width = 0;
   PositionSpectraOptions analysis;
   bool hann = false;
 };
@@ -107,7 +107,7 @@ int compare_spectra(SpectrumCommand& command) {
   std::vector<std::filesystem::path> figures;
   const bool drawing = draws_figures(command);
   if (drawing) {
-    std::vector<DrawnFile> drawn = spectra_figure(curves, command.style).drawn("spectra", command.formats);
+    std::vector<DrawnFile> drawn = spectra_figure(curves, command.width).drawn("spectra", command.formats);
     drawn.push_back(caption_file(spectra_caption(curves)));
     figures = write_drawn(folder.path(), "spectra", drawn);
   }
@@ -147,7 +147,7 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   row("--demean", taken.demean, nullptr, "subtract each column's mean first");
   row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line first");
   row("--hann", options->hann, nullptr, "Hann window instead of the published rectangular one");
-  add_style_options(*command, options->formats, options->style);
+  add_style_options(*command, options->formats, options->width);
   add_examples(*command, {{"spectrum --model minilm --out spectra", "frequencies of one position table"},
                           {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",
                            "two tables, detrended"}});

@@ -29,20 +29,19 @@ CLI::Validator width() {
 }  // namespace
 
 bool styles_figures(const CLI::App& command) {
-  return std::ranges::any_of(std::array{"--formats", "--figure-width", "--palette"}, [&](const char* name) {
+  return std::ranges::any_of(std::array{"--formats", "--figure-width"}, [&](const char* name) {
     const CLI::Option* option = command.get_option_no_throw(name);
     return option != nullptr && option->count() > 0;
   });
 }
 
-void add_style_options(CLI::App& command, std::vector<std::string>& formats, FigureStyle& style) {
+void add_style_options(CLI::App& command, std::vector<std::string>& formats, double& inches) {
   const OptionRows row(command, "Figures");
   row("--formats", formats, "LIST", "formats of figures, separated by commas; default svg",
       one_of({"pdf", "svg", "png"}))
       ->delimiter(',');
-  row("--figure-width", style.width, "WIDTH", "width in inches: column (3.4), page (7), or a number from 2 to 7")->transform(width());
-  row("--palette", style.palette, "NAME", "colours of heat maps; grey: no colours at all", one_of(palette_names()))
-      ->capture_default_str();
+  row("--figure-width", inches, "WIDTH", "width in inches: column (3.4), page (7), or a number from 2 to 7")
+      ->transform(width());
 }
 
 }  // namespace headwave::cli

@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "../../reports/drawing/figure_style.h"
+#include "../../reports/drawing/figure.h"
 #include "cli11.h"
 
 namespace headwave::cli {
 
-/// Adds --formats, --figure-width and --palette, with checks of their values.
-/// @param formats, style  must live as long as the command
-void add_style_options(CLI::App& command, std::vector<std::string>& formats, FigureStyle& style);
+/// Adds --formats and --figure-width, with checks of their values.
+/// @param formats, inches  must live as long as the command
+void add_style_options(CLI::App& command, std::vector<std::string>& formats, double& inches);
 
 /// Whether the command was given one of these.
 bool styles_figures(const CLI::App& command);

@@ -59,7 +59,7 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, bool of_text
         whole_number(1, 64))
         ->capture_default_str();
   }
-  add_style_options(command, options.formats, options.style);
+  add_style_options(command, options.formats, options.width);
 }
 
 void add_table_options(CLI::App& command, HeadTableOptions& options) {

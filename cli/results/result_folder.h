@@ -25,7 +25,7 @@ struct FolderOptions {
   HeadTableOptions table;  ///< its heads are those of `drawing`
 };
 
-/// Adds --formats, --figure-width and --palette.
+/// Adds --formats and --figure-width.
 /// @param of_text  and --heads and --map-tokens, of results of a text
 void add_drawing_options(CLI::App& command, FigureOptions& options, bool of_text = true);
 

@@ -46,8 +46,8 @@ ordered_json heads_json(const Result& result) {
   const DataTable table = head_data(result, values);
   for (std::size_t row = 0; row < values.heads.size(); ++row) {
     ordered_json head = ordered_json::object();
-    for (std::size_t c = 0; c < table.columns().size(); ++c)
-      if (!table.columns()[c].starts_with("planted_")) head[table.columns()[c]] = json_of(table.rows()[row][c]);
+    for (const auto& [name, cells] : table)
+      if (!name.starts_with("planted_")) head[name] = json_of(cells[row]);
     if (const std::string kind = values.word(row, "planted_kind"); !kind.empty())
       head["planted"] = {{"kind", kind},
                          {"offset", json_of(Cell(values.number(row, "planted_offset")))},

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../analysis/statistics/mean_change.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
@@ -32,6 +33,32 @@ namespace headwave {
 namespace {
 
 constexpr const char *traces_field = "offset_trace/by_document", *trace_count_field = "offset_trace/count";
+
+/// The verdict on a difference.
+enum class Verdict : std::uint8_t {
+  within,       // not beyond the interval
+  beyond,       // beyond it
+  no_interval,  // the results hold nothing that an interval could be made of: the difference alone
+  undefined,    // not defined in one of them
+};
+
+/// A number of every head in two results.
+struct Change {
+  std::string name, unit, long_name;
+  Vector first, second;                                                       // (rows)  NaN: undefined
+  Vector lower = Vector::Constant(first.size(), not_defined), upper = lower;  // interval of second - first; NaN: none
+  std::vector<Verdict> verdict = {};
+
+  /// By the interval, where both results define the number.
+  void judge() {
+    verdict.clear();
+    for (Index row = 0; row < first.size(); ++row)
+      verdict.push_back(!std::isfinite(first[row]) || !std::isfinite(second[row]) ? Verdict::undefined
+                        : !std::isfinite(lower[row])                              ? Verdict::no_interval
+                        : lower[row] > 0 || upper[row] < 0                        ? Verdict::beyond
+                                                                                  : Verdict::within);
+  }
+};
 
 /// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not
 /// say how many it has.
@@ -106,18 +133,19 @@ std::vector<Matrix> document_profiles(const Result& result, Index rows) {
   return profiles;
 }
 
-using Names = std::set<std::string_view>;
-
 /// Of every run its own, and the numbers do not depend on them; or told of the analyses, not chosen.
+using Names = std::set<std::string_view>;
 const Names of_the_moment{"command",      "started",    "wall_time_s", "threads",
                           "job",          "NX_class",   "processor",   "resumed_after_documents",
                           "merged_parts", "run_sha256", "wave_length", "wave_documents"};
-const Names about_program{"version", "commit", "compiler", "libraries", "instruction_set"};
-const Names about_model{"model",         "model_sha256",  "model_family", "layers",    "heads",
-                        "kv_heads",      "d_model",       "d_head",       "attention", "position_term",
-                        "hidden_states", "stored_layers", "score_scale"};
-const Names about_text{"source",    "documents",        "length",    "special_tokens",
-                       "tokenizer", "tokenizer_sha256", "ids_sha256"};
+
+/// What entries of the provenance are about, but those whose name says so.
+const std::pair<const char*, Names> subjects[]{
+    {"program", {"version", "commit", "compiler", "libraries", "instruction_set"}},
+    {"model",
+     {"layers", "heads", "kv_heads", "d_model", "d_head", "attention", "position_term", "hidden_states",
+      "stored_layers", "score_scale"}},
+    {"text", {"documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256", "ids_sha256"}}};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);
@@ -133,10 +161,11 @@ std::string shown(const Attributes& attributes, const std::string& name) {
 }
 
 std::string about(const std::string& name) {
-  if (about_program.contains(name)) return "program";
-  if (about_model.contains(name) || name.starts_with("model")) return "model";
+  if (name.starts_with("model")) return "model";
   if (name.starts_with("interven") || name.starts_with("shuffle")) return "interventions";
-  if (about_text.contains(name) || name.starts_with("source") || name.starts_with("target_")) return "text";
+  if (name.starts_with("source") || name.starts_with("target_")) return "text";
+  for (const auto& [subject, names] : subjects)
+    if (names.contains(name)) return subject;
   return "options";
 }
 
@@ -156,6 +185,10 @@ bool same_documents_watched(const Attributes& first, const Attributes& second) {
   return first.contains("watched") && second.contains("watched") && ids == attribute_text(second, "ids_sha256") &&
          ids != documents_not_seen;
 }
+
+struct ProvenanceChange {
+  std::string about, name, first, second;
+};
 
 /// What two results' provenance says differently, model first; times, threads and paths of commands left out.
 std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const Attributes& second) {
@@ -237,51 +270,32 @@ void require_comparable(const Result& first, const Result& second, const std::ve
             : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});
 }
 
-/// A measure whose differences stand alone: without intervals.
-MeasureChange measure_of(const std::string& name, const std::string& unit, const std::string& long_name, Vector first,
-                         Vector second) {
-  std::vector<ChangeVerdict> verdict;
-  for (Index row = 0; row < first.size(); ++row)
-    verdict.push_back(std::isfinite(first[row]) && std::isfinite(second[row]) ? ChangeVerdict::no_interval
-                                                                              : ChangeVerdict::undefined);
-  const Vector none = Vector::Constant(first.size(), not_defined);
-  return {name, unit, long_name, std::move(first), std::move(second), none, none, std::move(verdict)};
-}
-
 /// Weights at one offset per head, NaN for none, with the bands of (2).
-MeasureChange weights_at(const MeanChange& change, const Vector& offset, Index reach, const std::string& name,
-                         const std::string& where) {
-  Vector first = Vector::Constant(offset.size(), not_defined), second = first;
-  const auto column = [&](Index row) {
-    const double t = offset[row] + static_cast<double>(reach);
-    return t >= 0 && t < static_cast<double>(change.first.cols()) ? static_cast<Index>(t) : -1;
-  };
-  for (Index row = 0; row < offset.size(); ++row)
-    if (const Index c = column(row); c >= 0) {
-      first[row] = change.first(row, c);
-      second[row] = change.second(row, c);
-    }
-  MeasureChange made = measure_of(name, "1", "mean weight " + where, std::move(first), std::move(second));
+Change weights_at(const MeanChange& change, const Vector& offset, const std::string& name, const std::string& where) {
+  const Vector none = Vector::Constant(offset.size(), not_defined);
+  Change made{name, "1", "mean weight " + where, none, none};
+  const Index reach = change.first.cols() / 2;
   for (Index row = 0; row < offset.size(); ++row) {
-    auto& verdict = made.verdict[static_cast<std::size_t>(row)];
-    const Index c = column(row);
-    if (verdict == ChangeVerdict::undefined || !std::isfinite(change.half_width(row, c))) continue;
+    if (!(std::abs(offset[row]) <= static_cast<double>(reach))) continue;
+    const Index c = static_cast<Index>(offset[row]) + reach;
+    made.first[row] = change.first(row, c);
+    made.second[row] = change.second(row, c);
+    if (!std::isfinite(made.second[row] - made.first[row]) || !std::isfinite(change.half_width(row, c))) continue;
     made.lower[row] = change.difference(row, c) - change.half_width(row, c);
     made.upper[row] = change.difference(row, c) + change.half_width(row, c);
-    verdict = change.beyond(row, c) ? ChangeVerdict::beyond : ChangeVerdict::within;
   }
   return made;
 }
 
 /// Per head where the profile changed most, in standard errors.
-Vector most_changed(const MeanChange& change, Index reach) {
+Vector most_changed(const MeanChange& change) {
   Vector offset = Vector::Constant(change.first.rows(), not_defined);
   for (Index row = 0; row < offset.size(); ++row) {
     double most = -1;
     for (Index c = 0; c < change.first.cols(); ++c)
       if (const double t = std::abs(change.difference(row, c)) / change.error(row, c); t > most) {
         most = t;
-        offset[row] = static_cast<double>(c - reach);
+        offset[row] = static_cast<double>(c - change.first.cols() / 2);
       }
   }
   return offset;
@@ -301,53 +315,60 @@ std::string why_untested(const MeanChange& change, const ComparisonOptions& opti
                      change.block > 1 ? ", or smaller blocks" : "");
 }
 
-/// What documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of
-/// comparison.h; the mean profiles; or why nothing is decided.
-/// @param compared  its grid, options and whether documents are paired are read, the rest of this is written
-void add_profiles(Comparison& compared, const Result& first, const Result& second) {
-  const Index rows = compared.grid.rows();
-  const MeasureChange offset =
-      measure_of("offset", "token", "offset at which the mean attention weight is largest; 0: at itself",
-                 found_offsets(first), found_offsets(second));
-  compared.measures.push_back(offset);
+/// Two results, head by head.
+struct Comparison {
+  const Result &first, &second;
+  ComparisonOptions options;
+  Axis layer, head;
+  Index rows = layer.size() * head.size();
+  std::vector<ProvenanceChange> provenance = provenance_changes(first.provenance, second.provenance);
+  Index pairs = common_documents(first, second);    // of documents that are compared; 0: all of both, which are others
+  Index first_documents = 0, second_documents = 0;  // that each result has
+  std::string untested = {};                        // why no document decides; empty: they do
+  MeanChange profiles = {};  // (rows, offsets) mean weight at -reach .. reach; no offsets: not kept
+  Vector profile_offset = Vector::Constant(rows, not_defined);  // where the profile changed most, in standard errors
+  std::vector<Change> measures = {};
+
+  void add_profiles();
+  void add_measures();
+  void judge();
+  [[nodiscard]] bool beyond(Index row) const;
+  [[nodiscard]] std::vector<Index> order() const;
+  [[nodiscard]] std::string comparable() const;
+  [[nodiscard]] std::vector<Field> fields() const;
+};
+
+/// What documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of comparison.h; the mean
+/// profiles; or why nothing is decided.
+void Comparison::add_profiles() {
+  const Vector from = found_offsets(first), to = found_offsets(second);
+  measures.push_back(
+      {"offset", "token", "offset at which the mean attention weight is largest; 0: at itself", from, to});
   std::vector<Matrix> one = document_profiles(first, rows), other = document_profiles(second, rows);
-  compared.first_documents = std::ssize(one);
-  compared.second_documents = std::ssize(other);
-  if (compared.paired)
-    for (std::vector<Matrix>* profiles : {&one, &other})
-      if (!profiles->empty()) profiles->resize(static_cast<std::size_t>(compared.compared_documents));
+  first_documents = std::ssize(one);
+  second_documents = std::ssize(other);
+  if (pairs > 0)
+    for (std::vector<Matrix>* documents : {&one, &other})
+      if (!documents->empty()) documents->resize(static_cast<std::size_t>(pairs));
   if (one.empty() || other.empty()) {
-    compared.untested = fmt::format("a result does not keep {}", traces_field);
+    untested = fmt::format("a result does not keep {}", traces_field);
     return;
   }
-  const ComparisonOptions& options = compared.options;
-  const MeanChange& change = compared.profiles = mean_change(
-      one, other, compared.paired, {options.level / 2, options.draws, options.block, options.seed, options.threads});
-  compared.untested = why_untested(change, options);
-  const Index reach = change.first.cols() / 2;
-  compared.profile_offset = most_changed(change, reach);
-  for (const auto& [name, at, where] :
-       {std::tuple("weight_at_first", &offset.first, "at the first result's offset"),
-        {"weight_at_second", &offset.second, "at the second result's offset"},
-        {"profile", &compared.profile_offset, "where the profile changed most, in standard errors"}})
-    compared.measures.push_back(weights_at(change, *at, reach, name, where));
-  if (!compared.untested.empty()) return;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
-    auto& verdict = compared.measures[0].verdict[row];
-    if (verdict == ChangeVerdict::undefined) continue;
-    const auto i = static_cast<Index>(row);
-    const bool moved = offset.first[i] != offset.second[i];
-    const bool told = compared.measures[1].verdict[row] == ChangeVerdict::beyond ||
-                      compared.measures[2].verdict[row] == ChangeVerdict::beyond;
-    verdict = moved && told ? ChangeVerdict::beyond : ChangeVerdict::within;
-  }
+  profiles = mean_change(one, other, pairs > 0,
+                         {options.level / 2, options.draws, options.block, options.seed, options.threads});
+  untested = why_untested(profiles, options);
+  profile_offset = most_changed(profiles);
+  measures.push_back(weights_at(profiles, from, "weight_at_first", "at the first result's offset"));
+  measures.push_back(weights_at(profiles, to, "weight_at_second", "at the second result's offset"));
+  measures.push_back(
+      weights_at(profiles, profile_offset, "profile", "where the profile changed most, in standard errors"));
 }
 
-/// Measures with intervals, of which (3) and (4) hold once it is known how many there are.
+/// A measure with intervals, of which (3) and (4) hold once it is known how many there are.
 struct Ends {
   std::size_t measure;
-  double coverage;
-  std::array<Vector, 2> lower, upper;
+  double coverage = 1;
+  std::array<Vector, 2> lower = {}, upper = {};
 };
 
 /// Takes the intervals of heads without a preference in either result: parts of a profile that has no
@@ -360,18 +381,18 @@ void ignore_no_preference(Ends& ends, const Result& first, const Result& second)
   if (words[0].empty() || words[1].empty()) return;
   for (std::size_t row = 0; row < words[0].size(); ++row)
     if (says_nothing(words[0][row]) && says_nothing(words[1][row]))
-      for (const std::size_t result : {0U, 1U}) ends.lower[result][static_cast<Index>(row)] = not_defined;
+      for (Vector& lower : ends.lower) lower[static_cast<Index>(row)] = not_defined;
 }
 
-void judge(Comparison& compared, const std::vector<Ends>& intervals) {
+/// (3) and (4): intervals of differences, from those of both results.
+void widen(std::vector<Change>& measures, const std::vector<Ends>& intervals, double level) {
   double looked = 0;
   for (const Ends& ends : intervals)
     looked +=
         static_cast<double>((ends.lower[0] + ends.lower[1] + ends.upper[0] + ends.upper[1]).array().isFinite().count());
-  if (looked == 0) return;
   for (const Ends& ends : intervals) {
-    MeasureChange& measure = compared.measures[ends.measure];
-    const double k = normal_quantile(compared.options.level / (4 * looked)) / normal_quantile((1 - ends.coverage) / 2);
+    Change& measure = measures[ends.measure];
+    const double k = normal_quantile(level / (4 * looked)) / normal_quantile((1 - ends.coverage) / 2);
     for (Index row = 0; row < measure.first.size(); ++row) {
       const double a = measure.first[row], b = measure.second[row];
       const double down = std::max(1.0, k) * (b - ends.lower[1][row] + ends.upper[0][row] - a);
@@ -379,38 +400,161 @@ void judge(Comparison& compared, const std::vector<Ends>& intervals) {
       if (!std::isfinite(down) || !std::isfinite(up)) continue;
       measure.lower[row] = b - a - std::max(0.0, down);
       measure.upper[row] = b - a + std::max(0.0, up);
-      measure.verdict[static_cast<std::size_t>(row)] =
-          measure.lower[row] > 0 || measure.upper[row] < 0 ? ChangeVerdict::beyond : ChangeVerdict::within;
     }
   }
 }
 
-void add_measures(Comparison& compared, const Result& first, const Result& second) {
+void Comparison::add_measures() {
   std::vector<Ends> intervals;
-  for (const Measure& measure : measures()) {
+  for (const Measure& measure : headwave::measures()) {
     if (measure.word || *measure.compared == '\0') continue;
     const Field* field = kept_field(first, measure.field);
     if (field == nullptr || kept_field(second, measure.field) == nullptr) continue;
     const std::string about = *measure.part == '\0' ? "" : fmt::format(": {}", measure.part);
-    compared.measures.push_back(measure_of(measure.compared, field->unit, field->long_name + about,
-                                           head_numbers(first, measure.field, measure.part),
-                                           head_numbers(second, measure.field, measure.part)));
-    Ends ends{compared.measures.size() - 1, 1, {}, {}};
-    for (const Result* result : {&first, &second}) {
-      const Field *lower = kept_field(*result, measure.end("lower")),
-                  *upper = kept_field(*result, measure.end("upper"));
-      const double coverage = lower == nullptr ? 0 : attribute_number(lower->attributes, "coverage", 0);
-      ends.coverage = std::min(ends.coverage, upper == nullptr ? 0 : coverage);
+    measures.push_back({measure.compared, field->unit, field->long_name + about,
+                        head_numbers(first, measure.field, measure.part),
+                        head_numbers(second, measure.field, measure.part)});
+    Ends ends{measures.size() - 1};
+    for (const std::size_t i : {0U, 1U}) {
+      const Result& result = i == 0 ? first : second;
+      const Field *lower = kept_field(result, measure.end("lower")), *upper = kept_field(result, measure.end("upper"));
+      ends.coverage = std::min(
+          ends.coverage, lower == nullptr || upper == nullptr ? 0 : attribute_number(lower->attributes, "coverage", 0));
       if (!(ends.coverage > 0)) break;
-      const std::size_t i = result == &first ? 0 : 1;
-      ends.lower[i] = head_numbers(*result, lower->name, measure.part);
-      ends.upper[i] = head_numbers(*result, upper->name, measure.part);
+      ends.lower[i] = head_numbers(result, lower->name, measure.part);
+      ends.upper[i] = head_numbers(result, upper->name, measure.part);
     }
     if (!(ends.coverage > 0 && ends.coverage < 1)) continue;
     if (std::string_view(measure.field) == account_part_field) ignore_no_preference(ends, first, second);
     intervals.push_back(std::move(ends));
   }
-  judge(compared, intervals);
+  widen(measures, intervals, options.level);
+}
+
+/// An offset is beyond if it differs and one of the weights there is.
+void Comparison::judge() {
+  for (Change& measure : measures) measure.judge();
+  if (!untested.empty()) return;
+  Change& offset = measures[0];
+  for (std::size_t row = 0; row < offset.verdict.size(); ++row) {
+    if (offset.verdict[row] == Verdict::undefined) continue;
+    const bool moved = offset.first[static_cast<Index>(row)] != offset.second[static_cast<Index>(row)];
+    const bool told = measures[1].verdict[row] == Verdict::beyond || measures[2].verdict[row] == Verdict::beyond;
+    offset.verdict[row] = moved && told ? Verdict::beyond : Verdict::within;
+  }
+}
+
+/// Whether some measure of that head is beyond its interval.
+bool Comparison::beyond(Index row) const {
+  return std::ranges::any_of(measures, [&](const Change& measure) {
+    return measure.verdict[static_cast<std::size_t>(row)] == Verdict::beyond;
+  });
+}
+
+/// Rows, those that changed first, by how far their profile moved.
+std::vector<Index> Comparison::order() const {
+  Vector size = Vector::Zero(rows);
+  for (const Change& measure : measures)
+    if (measure.name.starts_with("weight_at") || measure.name == "profile")
+      for (Index row = 0; row < rows; ++row)
+        size[row] = std::fmax(size[row], std::abs(measure.second[row] - measure.first[row]));
+  std::vector<Index> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, std::greater(), [&](Index row) { return std::pair(beyond(row), size[row]); });
+  return order;
+}
+
+std::vector<Field> Comparison::fields() const {
+  const std::vector<Axis> heads{layer, head};
+  const auto each_of = [&](const char* name, const char* long_name, const auto& range) {
+    std::vector<std::string> names;
+    for (const auto& one : range) names.emplace_back(one);
+    return std::vector<Axis>{{name, "1", long_name, names}, layer, head};
+  };
+  const auto each = [&](auto member) { return measures | std::views::transform(member); };
+  const std::vector<Axis> axes = each_of("measure", "what is compared", each(&Change::name));
+  Fields fields("comparison");
+  const char* const undefined = "not defined in that result";
+  const char* const no_interval = "the results hold nothing that an interval could be made of";
+  fields.add("first", axes, "1 or token", "of the first result", each(&Change::first), undefined);
+  fields.add("second", axes, "1 or token", "of the second result", each(&Change::second), undefined);
+  fields.add("lower", axes, "1 or token", "lower end of the interval of second - first", each(&Change::lower),
+             no_interval);
+  fields.add("upper", axes, "1 or token", "upper end of that interval", each(&Change::upper), no_interval);
+  fields.flags("verdict", axes, "whether the difference is beyond its interval", each(&Change::verdict),
+               {"within", "beyond", "no interval", "undefined"});
+  std::vector<std::uint8_t> changed;
+  std::vector<std::int64_t> rank(static_cast<std::size_t>(rows));
+  std::int64_t place = 0;
+  for (const Index row : order()) rank[static_cast<std::size_t>(row)] = place++;
+  for (Index row = 0; row < rows; ++row) changed.push_back(beyond(row) ? 1 : 0);
+  fields.flags("changed", heads, "whether a difference is beyond its interval", changed, {"no", "yes"});
+  fields.add("rank", heads, "1", "place among heads, those that changed first", rank);
+  fields.add("profile_offset", heads, "token", "offset at which the profile changed most, in standard errors",
+             profile_offset, "not tested");
+  std::vector<std::string> words;
+  std::array<std::vector<std::string>, 2> said;
+  for (const Measure& word : headwave::measures()) {
+    if (!word.word || *word.compared == '\0') continue;
+    const auto one = head_words(first, word.field, word.part), other = head_words(second, word.field, word.part);
+    if (one.empty() || other.empty()) continue;
+    words.emplace_back(word.compared);
+    said[0].insert(said[0].end(), one.begin(), one.end());
+    said[1].insert(said[1].end(), other.begin(), other.end());
+  }
+  if (!words.empty()) {
+    const std::vector<Axis> of_words = each_of("word", "what is said of a head", words);
+    fields.add("first_word", of_words, "1", "what the first result says", said[0]);
+    fields.add("second_word", of_words, "1", "what the second result says", said[1]);
+  }
+  if (!provenance.empty()) {
+    std::vector<std::string> settings, values;
+    for (const ProvenanceChange& change : provenance) {
+      settings.push_back(change.name == change.about ? change.about : change.about + ": " + change.name);
+      values.insert(values.end(), {change.first, change.second});
+    }
+    const Axis of{"result", "1", "which of the two", std::vector<std::string>{"first", "second"}};
+    fields.add("set_to", {{"setting", "1", "what the two runs were told differently", settings}, of}, "1",
+               "what each run was told", values);
+  }
+  if (const Index offsets = profiles.first.cols(); offsets > 0) {
+    const std::vector<Axis> near{layer, head, offset_axis("near_offset", -(offsets / 2), offsets / 2)};
+    const char* const long_name = "mean attention weight at an offset, over blocks of documents";
+    const char* const absent = "a document has no such pair";
+    fields.add("first_profile", near, "1", long_name, profiles.first).undefined_if_any(absent);
+    fields.add("second_profile", near, "1", long_name, profiles.second).undefined_if_any(absent);
+  }
+  fields.note_all("level", options.level)
+      .note_all("draws", options.draws)
+      .note_all("seed", static_cast<std::int64_t>(options.seed))
+      .note_all("block", profiles.block)
+      .note_all("documents_paired", pairs > 0 ? "yes" : "no");
+  if (!untested.empty()) fields.note_all("untested", untested);
+  Fields change("change");
+  for (const Change& measure : measures)
+    change.add(measure.name, heads, measure.unit, "second - first: " + measure.long_name,
+               measure.second - measure.first, "not defined in one of the results");
+  return fields.append(change.taken()).taken();
+}
+
+/// Whether what differs may be read as a change of heads.
+std::string Comparison::comparable() const {
+  const auto differs = [&](const char* about) {
+    return std::ranges::count(provenance, about, &ProvenanceChange::about) > 0;
+  };
+  const Index tokens = one_length(first);
+  const std::string length = tokens > 0 ? fmt::format(" of {} tokens", tokens) : "";
+  std::string text =
+      fmt::format("comparable head by head: {}, ", differs("model")           ? "two models of one shape"
+                                                   : differs("interventions") ? "one model, changed by an intervention"
+                                                                              : "one model");
+  if (pairs == 0)
+    return text + fmt::format("{} documents{} against {} others, so a change may be one of the texts", first_documents,
+                              length, second_documents);
+  text += fmt::format("the same {} documents{}", pairs, length);
+  if (first_documents != second_documents)
+    text += fmt::format(" (of {} and {}; strength and parts are of all of them)", first_documents, second_documents);
+  return text;
 }
 
 }  // namespace
@@ -423,161 +567,28 @@ std::vector<std::string> compared_fields() {
   return {names.begin(), names.end()};
 }
 
-Comparison comparison(const Result& first, const Result& second, const std::vector<std::string>& names,
-                      const ComparisonOptions& options) {
+Result comparison(const Result& first, const Result& second, const std::vector<std::string>& names,
+                  const ComparisonOptions& options) {
   require_comparable(first, second, names);
-  Comparison compared;
   const Field& field = first.at(measured_offset_field);
-  compared.grid.layers = whole_coordinates(field, "layer");
-  compared.grid.heads = field.axis("head").size();
-  if (compared.grid.rows() < 1) throw ShapeError(fmt::format("{}: expected heads, found none", names[0]));
-  compared.options = options;
-  compared.compared_documents = common_documents(first, second);
-  compared.paired = compared.compared_documents > 0;
-  compared.length = one_length(first);
-  compared.profile_offset = Vector::Constant(compared.grid.rows(), not_defined);
-  compared.provenance = provenance_changes(first.provenance, second.provenance);
-  add_profiles(compared, first, second);
-  add_measures(compared, first, second);
-  for (const Measure& word : measures()) {
-    if (!word.word || *word.compared == '\0') continue;
-    std::vector<std::string> one = head_words(first, word.field, word.part);
-    std::vector<std::string> other = head_words(second, word.field, word.part);
-    if (!one.empty() && !other.empty()) compared.words.push_back({word.compared, std::move(one), std::move(other)});
-  }
-  return compared;
-}
-
-bool Comparison::beyond(Index row) const {
-  return std::ranges::any_of(measures, [&](const MeasureChange& measure) {
-    return measure.verdict[static_cast<std::size_t>(row)] == ChangeVerdict::beyond;
-  });
-}
-
-bool Comparison::beyond() const {
-  for (Index row = 0; row < grid.rows(); ++row)
-    if (beyond(row)) return true;
-  return false;
-}
-
-std::vector<Index> Comparison::order() const {
-  Vector size = Vector::Zero(grid.rows());
-  for (const MeasureChange& measure : measures)
-    if (measure.name.starts_with("weight_at") || measure.name == "profile")
-      for (Index row = 0; row < size.size(); ++row)
-        size[row] = std::fmax(size[row], std::abs(measure.second[row] - measure.first[row]));
-  std::vector<Index> rows(static_cast<std::size_t>(grid.rows()));
-  std::iota(rows.begin(), rows.end(), Index{0});
-  std::ranges::stable_sort(rows, [&](Index a, Index b) {
-    if (beyond(a) != beyond(b)) return beyond(a);
-    return size[a] > size[b];
-  });
-  return rows;
-}
-
-std::vector<Field> describe(const Comparison& comparison) {
-  const std::vector<Axis> heads{layer_axis(comparison.grid.layers), head_axis(comparison.grid.heads)};
-  const auto with = [&](Axis axis, bool outermost) {
-    std::vector<Axis> axes = heads;
-    axes.insert(outermost ? axes.begin() : axes.end(), std::move(axis));
-    return axes;
-  };
-  const auto names_of = [](const auto& of) {
-    std::vector<std::string> names;
-    for (const auto& one : of) names.push_back(one.name);
-    return names;
-  };
-  const std::vector<Axis> axes = with({"measure", "1", "what is compared", names_of(comparison.measures)}, true);
-  const auto each = [&](auto member) { return comparison.measures | std::views::transform(member); };
-  Fields fields("comparison");
-  const char* const undefined = "not defined in that result";
-  const char* const no_interval = "the results hold nothing that an interval could be made of";
-  fields.add("first", axes, "1 or token", "of the first result", each(&MeasureChange::first)).undefined(undefined);
-  fields.add("second", axes, "1 or token", "of the second result", each(&MeasureChange::second)).undefined(undefined);
-  fields.add("lower", axes, "1 or token", "lower end of the interval of second - first", each(&MeasureChange::lower))
-      .undefined(no_interval);
-  fields.add("upper", axes, "1 or token", "upper end of that interval", each(&MeasureChange::upper))
-      .undefined(no_interval);
-  fields.flags("verdict", axes, "whether the difference is beyond its interval", each(&MeasureChange::verdict),
-               {"within", "beyond", "no interval", "undefined"});
-  std::vector<std::uint8_t> changed;
-  std::vector<std::int64_t> rank(static_cast<std::size_t>(comparison.grid.rows()));
-  std::int64_t place = 0;
-  for (const Index row : comparison.order()) rank[static_cast<std::size_t>(row)] = place++;
-  for (Index row = 0; row < comparison.grid.rows(); ++row) changed.push_back(comparison.beyond(row) ? 1 : 0);
-  fields.flags("changed", heads, "whether a difference is beyond its interval", changed, {"no", "yes"});
-  fields.add("rank", heads, "1", "place among heads, those that changed first", rank);
-  fields
-      .add("profile_offset", heads, "token", "offset at which the profile changed most, in standard errors",
-           comparison.profile_offset)
-      .undefined("not tested");
-  if (!comparison.words.empty()) {
-    const std::vector<Axis> said = with({"word", "1", "what is said of a head", names_of(comparison.words)}, true);
-    const auto every = [&](auto member) { return comparison.words | std::views::transform(member); };
-    fields.add("first_word", said, "1", "what the first result says", every(&WordChange::first));
-    fields.add("second_word", said, "1", "what the second result says", every(&WordChange::second));
-  }
-  if (!comparison.provenance.empty()) {
-    std::vector<std::string> settings, values;
-    for (const ProvenanceChange& change : comparison.provenance) {
-      settings.push_back(change.name == change.about ? change.about : change.about + ": " + change.name);
-      values.insert(values.end(), {change.first, change.second});
-    }
-    const Axis of{"result", "1", "which of the two", std::vector<std::string>{"first", "second"}};
-    fields.add("set_to", {{"setting", "1", "what the two runs were told differently", settings}, of}, "1",
-               "what each run was told", values);
-  }
-  if (const Index offsets = comparison.profiles.first.cols(); offsets > 0) {
-    const std::vector<Axis> near = with(offset_axis("near_offset", -(offsets / 2), offsets / 2), false);
-    const char* const long_name = "mean attention weight at an offset, over blocks of documents";
-    const char* const absent = "a document has no such pair";
-    fields.add("first_profile", near, "1", long_name, comparison.profiles.first).undefined_if_any(absent);
-    fields.add("second_profile", near, "1", long_name, comparison.profiles.second).undefined_if_any(absent);
-  }
-  fields.note_all("level", comparison.options.level)
-      .note_all("draws", comparison.options.draws)
-      .note_all("seed", static_cast<std::int64_t>(comparison.options.seed))
-      .note_all("block", comparison.profiles.block)
-      .note_all("documents_paired", comparison.paired ? "yes" : "no");
-  if (!comparison.untested.empty()) fields.note_all("untested", comparison.untested);
-  Fields change("change");
-  for (const MeasureChange& measure : comparison.measures)
-    change
-        .add(measure.name, heads, measure.unit, "second - first: " + measure.long_name, measure.second - measure.first)
-        .undefined("not defined in one of the results");
-  fields.append(change.taken());
-  return fields.taken();
-}
-
-std::string how_comparable(const Comparison& compared) {
-  bool other_model = false, changed = false;
-  for (const ProvenanceChange& change : compared.provenance)
-    if (change.about == "interventions")
-      changed = true;
-    else if (change.about == "model")
-      other_model = true;
-  const std::string length = compared.length > 0 ? fmt::format(" of {} tokens", compared.length) : "";
-  std::string text = fmt::format("comparable head by head: {}, ", other_model ? "two models of one shape"
-                                                                  : changed   ? "one model, changed by an intervention"
-                                                                              : "one model");
-  if (!compared.paired)
-    return text + fmt::format("{} documents{} against {} others, so a change may be one of the texts",
-                              compared.first_documents, length, compared.second_documents);
-  text += fmt::format("the same {} documents{}", compared.compared_documents, length);
-  if (compared.first_documents != compared.second_documents)
-    text += fmt::format(" (of {} and {}; strength and parts are of all of them)", compared.first_documents,
-                        compared.second_documents);
-  return text;
-}
-
-Result result_of(const Comparison& comparison, const std::string& first, const std::string& second) {
-  return {fmt::format("headwave: {} against {}", first, second),
-          describe(comparison),
-          {{"first", first},
-           {"second", second},
-           {"comparable", how_comparable(comparison)},
-           {"first_documents", static_cast<std::int64_t>(comparison.first_documents)},
-           {"second_documents", static_cast<std::int64_t>(comparison.second_documents)}}};
+  if (field.axis("layer").size() * field.axis("head").size() < 1)
+    throw ShapeError(fmt::format("{}: expected heads, found none", names[0]));
+  Comparison compared{first, second, options, field.axis("layer"), field.axis("head")};
+  compared.add_profiles();
+  compared.add_measures();
+  compared.judge();
+  Result result{fmt::format("headwave: {} against {}", names[0], names[1]),
+                compared.fields(),
+                {{"first", names[0]},
+                 {"second", names[1]},
+                 {"comparable", compared.comparable()},
+                 {"first_documents", static_cast<std::int64_t>(compared.first_documents)},
+                 {"second_documents", static_cast<std::int64_t>(compared.second_documents)}}};
+  if (const MeanChange& profiles = compared.profiles; compared.untested.empty())
+    result.provenance["decided_by"] =
+        profiles.paired ? fmt::format("{} pairs of blocks of documents", profiles.first_blocks)
+                        : fmt::format("{} and {} blocks of documents", profiles.first_blocks, profiles.second_blocks);
+  return result;
 }
 
 }  // namespace headwave

@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../../analysis/statistics/mean_change.h"
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_name.h"
 
 namespace headwave {
 
@@ -16,56 +14,6 @@ struct ComparisonOptions {
   Index block = 0;      ///< documents in a row that stay together; 0: as many as leave the level within reach
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: one per core; does not change results
-};
-
-/// The verdict on a difference.
-enum class ChangeVerdict : std::uint8_t {
-  within,       ///< not beyond the interval
-  beyond,       ///< beyond it
-  no_interval,  ///< the results hold nothing that an interval could be made of: the difference alone
-  undefined,    ///< not defined in one of them
-};
-
-/// A number of every head in two results.
-struct MeasureChange {
-  std::string name;  ///< "offset", "weight_at_first", ...
-  std::string unit, long_name;
-  Vector first, second;                ///< (rows)  NaN: undefined
-  Vector lower, upper;                 ///< (rows)  interval of second - first; NaN: none
-  std::vector<ChangeVerdict> verdict;  ///< (rows)
-};
-
-/// A word of every head in two results: a status, a kind.
-struct WordChange {
-  std::string name;
-  std::vector<std::string> first, second;  ///< (rows)
-};
-
-/// Something that two results' provenance says differently.
-struct ProvenanceChange {
-  std::string about;  ///< "model", "text", "options", "program"
-  std::string name, first, second;
-};
-
-/// Two results, head by head.
-struct Comparison {
-  HeadGrid grid;
-  ComparisonOptions options;
-  bool paired = false;  ///< both looked at the same documents, or the first ones of both are the same
-  Index length = 0;     ///< of every document, in tokens; 0: they differ
-  Index first_documents = 0, second_documents = 0;  ///< that each result has
-  Index compared_documents = 0;  ///< pairs of documents that are compared; 0: all of both, which are others
-  std::string untested;          ///< why no document decides; empty: they do
-  MeanChange profiles;           ///< (rows, offsets) mean weight at -reach .. reach; no offsets: not kept
-  Vector profile_offset;         ///< (rows) tokens; where the profile changed most, in standard errors; NaN: not tested
-  std::vector<MeasureChange> measures;
-  std::vector<WordChange> words;
-  std::vector<ProvenanceChange> provenance;
-
-  [[nodiscard]] bool beyond(Index row) const;  ///< some measure of that head
-  [[nodiscard]] bool beyond() const;           ///< some head
-  /// Rows, those that changed first, by how far their profile moved beyond its band.
-  [[nodiscard]] std::vector<Index> order() const;
 };
 
 /// Which heads differ between two results, by how much, and whether by more than other documents would.
@@ -91,26 +39,18 @@ struct Comparison {
 ///
 /// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this
 /// project's, with the normal quantile z and Bonferroni's division.
-/// @param names  what messages call the two
-/// @throws ShapeError that names what cannot be compared: other layers, heads, reach, axes or lengths, another
-///         kind of attention, or no measured offsets; NumericError as mean_change()
-Comparison comparison(const Result& first, const Result& second,
-                      const std::vector<std::string>& names = {"first", "second"},
-                      const ComparisonOptions& options = {});
-
-/// Whether what differs may be read as a change of heads, in words: "comparable head by head: one model, changed by an
-/// intervention, the same 100 documents of 512 tokens".
-std::string how_comparable(const Comparison& comparison);
-
+///
 /// Fields comparison/first, second, lower, upper and verdict (measure, layer, head); changed, rank and
 /// profile_offset (layer, head); first_word and second_word (word, layer, head); set_to (setting, result), what the
 /// runs were told differently, if anything; first_profile and second_profile (layer, head, near_offset); and
-/// change/NAME (layer, head), the difference in each measure.
-std::vector<Field> describe(const Comparison& comparison);
-
-/// The same as a Result, with how_comparable() in its provenance.
-/// @param first, second  what the two are called
-Result result_of(const Comparison& comparison, const std::string& first, const std::string& second);
+/// change/NAME (layer, head), the difference in each measure. The provenance says in `comparable` whether what differs
+/// may be read as a change of heads: "comparable head by head: one model, changed by an intervention, the same 100
+/// documents of 512 tokens"; and in `decided_by` how many blocks of documents decided, if they did.
+/// @param names  what the result and messages call the two
+/// @throws ShapeError that names what cannot be compared: other layers, heads, reach, axes or lengths, another
+///         kind of attention, or no measured offsets; NumericError as mean_change()
+Result comparison(const Result& first, const Result& second,
+                  const std::vector<std::string>& names = {"first", "second"}, const ComparisonOptions& options = {});
 
 /// Names of the Fields that comparison() looks at, so that no more need be read.
 std::vector<std::string> compared_fields();

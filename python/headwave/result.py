@@ -118,8 +118,7 @@ class Result(Mapping[str, Group]):
         """Names of the figures that can be drawn."""
         return self._found.figures()
 
-    def figure(self, name: str, *, heads: Sequence[str] = (), format: str = "svg", width: float | str = 0.0,
-               palette: str = "viridis") -> "Figure":
+    def figure(self, name: str, *, heads: Sequence[str] = (), format: str = "svg", width: float | str = 0.0) -> "Figure":
         """A figure, as the program draws it; gnuplot must be there.
 
         Args:
@@ -132,8 +131,8 @@ class Result(Mapping[str, Group]):
             FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.
         """
         chosen = names(heads, "heads")
-        name, format, palette = text(name, "name"), text(format, "format"), text(palette, "palette")
-        return Figure(name, format, self._found.figure(name, chosen, format, _inches(width), palette))
+        name, format = text(name, "name"), text(format, "format")
+        return Figure(name, format, self._found.figure(name, chosen, format, _inches(width)))
 
     def report(self) -> "Page":
         """The page to explore the result with, which a notebook shows in a frame.

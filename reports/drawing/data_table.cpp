@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,14 +62,6 @@ std::string gnuplot_text(const std::string& text) {
 
 }  // namespace
 
-DataTable::DataTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
-
-void DataTable::add_row(std::vector<Cell> cells) {
-  if (cells.size() != columns_.size())
-    throw ShapeError(fmt::format("DataTable: expected {} cells in a row, found {}", columns_.size(), cells.size()));
-  rows_.push_back(std::move(cells));
-}
-
 std::string csv_cell(const Cell& cell) {
   if (const auto* value = std::get_if<double>(&cell)) return std::isnan(*value) ? std::string() : number(*value);
   if (const auto* count = std::get_if<Index>(&cell)) return fmt::format("{}", *count);
@@ -83,11 +74,11 @@ std::string csv_line(const std::vector<std::string>& cells) {
 }
 
 std::string comma_separated(const DataTable& table) {
-  std::vector<std::string> cells;
-  for (const std::string& column : table.columns()) cells.push_back(csv_text(column));
+  std::vector<std::string> cells(table.size());
+  std::ranges::transform(table, cells.begin(), csv_text, &DataColumn::name);
   std::string out = csv_line(cells);
-  for (const auto& row : table.rows()) {
-    std::ranges::transform(row, cells.begin(), csv_cell);
+  for (std::size_t row = 0; !table.empty() && row < table.front().cells.size(); ++row) {
+    std::ranges::transform(table, cells.begin(), [&](const DataColumn& column) { return csv_cell(column.cells[row]); });
     out += csv_line(cells);
   }
   return out;

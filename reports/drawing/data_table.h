@@ -21,22 +21,12 @@ struct Cell : std::variant<double, Index, std::string> {
 /// Rows of numbers and texts.
 using Rows = std::vector<std::vector<Cell>>;
 
-/// The same in named columns: a table that is exported.
-class DataTable {
- public:
-  explicit DataTable(std::vector<std::string> columns);
-
-  /// @param cells  one per column
-  /// @throws ShapeError if there are not as many cells as columns
-  void add_row(std::vector<Cell> cells);
-
-  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
-  [[nodiscard]] const Rows& rows() const { return rows_; }
-
- private:
-  std::vector<std::string> columns_;
-  Rows rows_;
+/// A table that is exported, as columns of one length.
+struct DataColumn {
+  std::string name;
+  std::vector<Cell> cells;
 };
+using DataTable = std::vector<DataColumn>;
 
 /// Comma-separated values after RFC 4180, for pandas, R and spreadsheets, in UTF-8 with bare line feeds: a
 /// line of column names, then the rows. Doubles are written so that they read back to the same bits, undefined ones are

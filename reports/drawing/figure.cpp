@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
+#include "../../core/numbers/decimal_number.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -13,7 +15,8 @@ namespace {
 
 constexpr double from_edge = 0.14;                     // inches from the page's edge to the first row of a legend
 constexpr double legend_row = 0.15, note_line = 0.12;  // inches from one to the next
-constexpr double least_beside = 2.6;                   // inches of panel beside a legend
+constexpr double least_width = 2.0, most_width = 7.0;  // inches
+constexpr double page_height = 9.0;                    // inches
 
 /// Rows of a legend on a page so wide, by a rough guess of how wide its entries are.
 Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
@@ -37,12 +40,12 @@ std::vector<std::string> note_lines(const FigurePanels& panels, double width) {
 }
 
 /// A drawing of its own inside the multiplot, since gnuplot would fold a panel's legend to the panel's width.
-std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGrid& grid, const FigureStyle& style) {
+std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGrid& grid) {
   const Index rows = legend_rows(legend, grid.width());
   std::string plot;
   for (const LegendEntry& entry : legend)
-    plot += fmt::format("{}NaN with lines {} title {}", plot.empty() ? "" : ", ", line_words(entry.line, style),
-                        text_words(entry.title));
+    plot += fmt::format("{}NaN with lines{} {} title {}", plot.empty() ? "" : ", ", entry.line.dots > 0 ? "points" : "",
+                        line_words(entry.line), text_words(entry.title));
   const double middle = from_edge + legend_row * static_cast<double>(rows - 1) / 2;
   return fmt::format(
       "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen 1\nset border "
@@ -53,34 +56,36 @@ std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGri
 
 }  // namespace
 
-Figure::Figure(const PanelGrid& grid, const FigureStyle& style)
-    : grid_(grid), style_(style), palette_(sequential_palette(style)) {
-  require_style(style);
+std::optional<double> figure_width(std::string_view words) {
+  if (words == "column") return 3.4;
+  if (words == "page") return most_width;
+  const std::optional<double> inches = decimal_number(words);
+  return inches && *inches >= least_width && *inches <= most_width ? inches : std::nullopt;
+}
+
+void require_width(double width) {
+  if (width != 0 && !(width >= least_width && width <= most_width))
+    throw FormatError(fmt::format("figure width: expected {} to {} inches, got {}", least_width, most_width, width));
 }
 
 std::string Figure::script() const {
-  const bool several = panels_.size() > 1 || !legend.empty();
+  const bool several = panels.size() > 1 || !legend.empty();
   std::string script = several ? "set multiplot\n" : "";
-  if (!legend.empty()) script += legend_script(legend, grid_, style_);
-  script += "set minussign\nset angles degrees\n" + palette_ + '\n';
+  if (!legend.empty()) script += legend_script(legend, grid);
+  script += "set minussign\nset angles degrees\n" + palette + '\n';
   std::size_t blocks = 0;
-  for (const Panel& panel : panels_) script += panel.script(blocks);
+  for (const Panel& panel : panels) script += panel.script(blocks);
   return script + (several ? "unset multiplot\n" : "");
 }
 
-PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
+PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
   PanelGrid grid = panels.grid;
   PanelGrid::Margin& margin = grid.margin;
-  const double page = style.width, natural = grid.panel.width;
+  const double natural = grid.panel.width;
   const auto room = [&](std::size_t columns) {  // for each of so many panels in a row
     return (page - margin.left - margin.right - static_cast<double>(columns - 1) * grid.gap.x) /
            static_cast<double>(columns);
   };
-  if (!panels.beside.empty() && page > 0 && room(1) < least_beside) {
-    margin.right = 0.16;
-    grid.legend_below = static_cast<double>((panels.beside.size() + 1) / 2 + 1) * legend_line + 0.12;
-    margin.bottom += grid.legend_below;
-  }
   grid.panels = n;
   grid.columns = std::clamp<std::size_t>(n, 1, panels.in_row);
   if (page > 0) {
@@ -92,38 +97,34 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& 
   grid.rows = (n + grid.columns - 1) / grid.columns;
   const double width = page > 0 ? page : grid.width();
   if (!panels.legend.empty()) margin.top += legend_row * static_cast<double>(legend_rows(panels.legend, width) - 1);
-  const double notes = note_line * static_cast<double>(note_lines(panels, width).size());
-  margin.bottom += notes;
-  if (grid.legend_below > 0) grid.legend_below += notes;
+  margin.bottom += note_line * static_cast<double>(note_lines(panels, width).size());
   if (panels.flatness > 0) {
     grid.panel.height = panels.flatness * grid.panel.width;
   } else if (page > 0 && grid.rows == 1) {  // broader panels of one row also grow in height
-    const double fits = (page_height(style) - margin.top - margin.bottom) / grid.panel.height;
+    const double fits = (page_height - margin.top - margin.bottom) / grid.panel.height;
     grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
   }
   if (page > 0) margin.right += std::max(0.0, page - grid.width());
-  if (!panels.beside.empty() && grid.legend_below == 0)
-    margin.bottom +=
-        std::max(0.0, legend_line * static_cast<double>(panels.beside.size() + 1) - grid.panel.height - margin.bottom);
   return grid;
 }
 
-std::size_t fitting(const FigurePanels& panels, std::size_t n, const FigureStyle& style) {
-  const PanelGrid grid = grid_of(panels, n, style);
-  const double room = page_height(style) - grid.margin.top - grid.margin.bottom + grid.gap.y;
+std::size_t fitting(const FigurePanels& panels, std::size_t n, double page) {
+  if (page == 0) return n;
+  const PanelGrid grid = grid_of(panels, n, page);
+  const double room = page_height - grid.margin.top - grid.margin.bottom + grid.gap.y;
   const double rows = std::floor(room / (grid.panel.height + grid.gap.y) + 1e-9);
   const auto fit = grid.columns * static_cast<std::size_t>(std::clamp(rows, 1.0, static_cast<double>(grid.rows)));
   return std::max(panels.each, std::min(n, fit) / panels.each * panels.each);
 }
 
-Figure drawn_panels(const FigurePanels& panels, std::size_t wanted, const FigureStyle& style) {
-  const std::size_t n = fitting(panels, wanted, style);
-  const PanelGrid grid = grid_of(panels, n, style);
-  Figure figure(grid, style);
-  figure.legend = panels.legend;
-  if (panels.color_steps > 0) figure.step_colors(static_cast<Index>(panels.color_steps));
+Figure drawn_panels(const FigurePanels& panels, std::size_t wanted, double page) {
+  require_width(page);
+  const std::size_t n = fitting(panels, wanted, page);
+  const PanelGrid grid = grid_of(panels, n, page);
+  Figure figure{.grid = grid, .legend = panels.legend};
+  if (panels.color_steps > 0) figure.palette = step_palette(static_cast<Index>(panels.color_steps));
   for (std::size_t k = 0; k < n; ++k) {
-    Panel& panel = figure.panel(k);
+    Panel& panel = figure.panels.emplace_back(grid, k / grid.columns, k % grid.columns);
     panel.x = panels.x;
     panel.y = panels.y;
     panels.fill(panel, k);
@@ -132,8 +133,6 @@ Figure drawn_panels(const FigurePanels& panels, std::size_t wanted, const Figure
       const double up = (grid.margin.bottom + grid.height() - grid.margin.top) / 2;
       const auto notes = note_lines(panels, grid.width());
       const double height = note_line * static_cast<double>(notes.size());
-      if (!panels.beside.empty())
-        panel.legend_beside(panels.beside_title, panels.beside, panels.away, panels.text_right);
       panel.note(panels.below, grid.at(across, 0.1 + height), {.points = panels.points, .anchor = Anchor::center});
       panel.note(panels.left, grid.at(0.12, up), {.points = panels.points, .anchor = Anchor::center, .upward = true});
       for (std::size_t line = 0; line < notes.size(); ++line)

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gnuplot.h"
@@ -10,42 +11,36 @@
 
 namespace headwave {
 
-/// A figure being drawn: panels in a grid, with titles, notes and a legend around them.
-class Figure {
- public:
-  /// @throws FormatError if the style is invalid, see require_style()
-  Figure(const PanelGrid& grid, const FigureStyle& style);
+/// Reads a width: "column" (3.4 inches, a column of a two-column journal), "page" (7), or a number of
+/// inches from 2 to 7.
+/// @returns nothing for other words
+std::optional<double> figure_width(std::string_view words);
 
+/// @throws FormatError naming a width out of range
+void require_width(double width);
+
+/// A figure as it is drawn: panels in a grid, row by row, with a legend above them.
+struct Figure {
+  PanelGrid grid;
+  std::string palette = sequential_palette();
   std::vector<LegendEntry> legend = {};  ///< in a row above all panels, in several rows if it is too long
+  std::vector<Panel> panels = {};
   std::string shown = {};  ///< what of the result is drawn, for the caption: "The 35 strongest of 72 heads are shown."
 
-  /// Adds panel k; panels follow each other row by row.
-  Panel& panel(std::size_t k) { return panels_.emplace_back(grid_, k / grid_.columns, k % grid_.columns, style_); }
-
-  /// Uses one colour for each of several things in order, layers say, instead of colours for amounts.
-  void step_colors(Index steps) { palette_ = step_palette(style_, steps); }
-
-  [[nodiscard]] const std::deque<Panel>& panels() const { return panels_; }
   [[nodiscard]] std::string script() const;
-  /// Inches on paper.
-  [[nodiscard]] double width() const { return grid_.width(); }
-  [[nodiscard]] double height() const { return grid_.height(); }
 
   /// Draws the formats, side by side: drawn_by_gnuplot().
   [[nodiscard]] std::vector<DrawnFile> drawn(const std::string& name, const std::vector<std::string>& formats) const {
-    return drawn_by_gnuplot({script(), grid_.width(), grid_.height()}, name, formats);
+    return drawn_by_gnuplot({script(), grid.width(), grid.height()}, name, formats);
   }
-
- private:
-  PanelGrid grid_;
-  FigureStyle style_;
-  std::deque<Panel> panels_;
-  std::string palette_;
 };
 
 /// A figure as a table of panels of one size that follow each other row by row, and what stands around them.
 ///
-/// With a width panels become broader or narrower, and where they would be narrower than `least` fewer stand in a row.
+/// Without a width a figure is as wide as it needs, with letters of 8 points along its axes. With a width all figures have
+/// that width and the same size of letters: panels become broader or narrower, and where they would be narrower than
+/// `least` fewer stand in a row. Panels that do not fit on the page, 9 inches high, are left out. No letter is smaller than
+/// least_letters.
 struct FigurePanels {
   PanelGrid grid = {};                   ///< a panel's size, gaps and margins
   std::size_t in_row = 3;                ///< most panels in a row
@@ -57,9 +52,6 @@ struct FigurePanels {
   std::string below = {}, left = {};     ///< titles of all panels together
   double points = 0;                     ///< of these titles' letters; 0: as along axes
   std::vector<LegendEntry> legend = {};  ///< in a row above all panels
-  std::string beside_title = {};         ///< of a legend in the right margin, below where a page is narrow
-  std::vector<LegendEntry> beside = {};  ///< its entries
-  double away = 0.16, text_right = 0.1;  ///< of Panel::legend_beside()
   std::vector<std::string> notes = {};   ///< below everything in small letters: what letters and inks mean
   std::size_t color_steps = 0;           ///< a colour for each of so many things in order; 0: colours of amounts
   std::size_t of = 0;                    ///< how many things there are of which the panels show some; 0: they show all
@@ -67,13 +59,15 @@ struct FigurePanels {
   std::function<void(Panel& panel, std::size_t k)> fill = {};  ///< draws panel k
 };
 
-/// The grid of n such panels at the style's width, with room for legends and notes.
-PanelGrid grid_of(const FigurePanels& panels, std::size_t n, const FigureStyle& style);
+/// The grid of n such panels on a page so many inches wide, with room for legends and notes.
+/// @param page  inches, 2 to 7; 0: what the figure needs
+PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page);
 
-/// How many of n such panels fit on the style's page, in whole rows, at least one; all without a width.
-std::size_t fitting(const FigurePanels& panels, std::size_t n, const FigureStyle& style);
+/// How many of n such panels fit on the page, in whole rows, at least one; all without a width.
+std::size_t fitting(const FigurePanels& panels, std::size_t n, double page);
 
 /// Draws n panels, or the first of them if no more fit on the page.
-Figure drawn_panels(const FigurePanels& panels, std::size_t n, const FigureStyle& style);
+/// @throws FormatError as require_width()
+Figure drawn_panels(const FigurePanels& panels, std::size_t n, double page);
 
 }  // namespace headwave

@@ -1,16 +1,15 @@
 #include "gnuplot.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string_view>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +17,6 @@
 #include "../../data/files/file_descriptor.h"
 #include "../../data/files/replaced_file.h"
 #include "visible_text.h"
-
-extern char** environ;  // NOLINT: macOS declares it in no header
 
 namespace headwave {
 
@@ -89,59 +86,34 @@ std::string content_of(const FileDescriptor& file, const std::string& what) {
   return text;
 }
 
-/// Our environment, in which GNUTERM names no terminal: gnuplot opens the one it names first, which it may not
-/// have.
-std::vector<char*> environment() {
-  static std::string no_terminal = "GNUTERM=unknown";
-  std::vector<char*> variables;
-  for (char** one = environ; *one != nullptr; ++one)
-    if (!std::string_view(*one).starts_with("GNUTERM=")) variables.push_back(*one);
-  variables.insert(variables.end(), {no_terminal.data(), nullptr});
-  return variables;
-}
-
-/// Runs gnuplot as a child process, without a shell. Its stdin is /dev/null; its script, output and errors are files in
-/// memory, of which it opens the script as file 3.
+/// Runs gnuplot, which reads its script from a file in memory as file 3 and writes what it complains of to another.
 /// @param what  what errors begin with: "figure offset_profile"
 /// @returns its output; nothing if there is no such program on PATH
 /// @throws IoError if it fails, with its last line
-std::optional<std::string> gnuplot_output(std::vector<std::string> arguments, const std::string& script,
+std::optional<std::string> gnuplot_output(const std::string& arguments, const std::string& script,
                                           const std::string& what) {
-  const FileDescriptor input = file_in_memory(script, what), output = file_in_memory("", what),
-                       errors = file_in_memory("", what);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.get(), 1);
-  posix_spawn_file_actions_adddup2(&actions, errors.get(), 2);
-  posix_spawn_file_actions_adddup2(&actions, input.get(), 3);
-  std::vector<char*> argv, variables = environment();
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const int failure = posix_spawnp(&child, argv.front(), &actions, nullptr, argv.data(), variables.data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure == ENOENT) return std::nullopt;
-  errno = failure;
-  if (failure != 0) fail(what, "start gnuplot");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail(what, "wait for gnuplot");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return content_of(output, what);
+  const FileDescriptor input = file_in_memory(script, what), errors = file_in_memory("", what);
+  const auto file = [pid = ::getpid()](const FileDescriptor& one) {
+    return fmt::format("/proc/{}/fd/{}", pid, one.get());
+  };
+  // GNUTERM names a terminal that gnuplot opens first, which it may not have.
+  const std::string command =
+      fmt::format("GNUTERM=unknown exec gnuplot {} </dev/null 2>{} 3<{}", arguments, file(errors), file(input));
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) fail(what, "start gnuplot");
+  std::string made;
+  std::array<char, 1 << 16> piece{};
+  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) made.append(piece.data(), count);
+  if (std::ferror(pipe) != 0) fail(what, "read what gnuplot draws");
+  const int status = ::pclose(pipe);
+  constexpr int missing = 127;  // the shell's code
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return made;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == missing) return std::nullopt;
   // What went wrong is on the last line, below the command that failed.
   const std::string said = content_of(errors, what), lines = said.substr(0, said.find_last_not_of(" \n") + 1);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   throw IoError(fmt::format("{}: gnuplot ended with code {} and said: {}", what, code,
                             shortened(visible_text(lines.substr(lines.find_last_of('\n') + 1)), 400)));
-}
-
-/// Whether a file begins and ends as its format does.
-bool is_whole(std::string_view made, const std::string& format) {
-  const std::string_view seen = made.substr(0, made.find_last_not_of(" \r\n") + 1);
-  if (format == "pdf") return made.starts_with("%PDF-") && seen.ends_with("%%EOF");
-  if (format == "svg") return (made.starts_with("<?xml") || made.starts_with("<svg")) && seen.ends_with("</svg>");
-  using namespace std::string_view_literals;
-  return made.starts_with("\x89PNG\r\n\x1a\n"sv) && made.ends_with("IEND\xae\x42\x60\x82"sv);
 }
 
 [[noreturn]] void refuse_without_gnuplot() {
@@ -157,14 +129,13 @@ std::vector<DrawnFile> drawn_by_gnuplot(const GnuplotScript& script, const std::
   std::vector<std::future<std::optional<std::string>>> running;  // all formats side by side
   for (const std::string& format : formats)
     // -d: neither the user's nor the system's start-up file may change how a figure looks.
-    running.push_back(std::async(std::launch::async, gnuplot_output,
-                                 std::vector<std::string>{"gnuplot", "-d", "/dev/fd/3"},
+    running.push_back(std::async(std::launch::async, gnuplot_output, "-d /dev/fd/3",
                                  reading + terminal(format, script) + script.commands, "figure " + name));
   std::vector<DrawnFile> files;
   for (std::size_t i = 0; i < formats.size(); ++i) {
     std::optional<std::string> made = running[i].get();
     if (!made) refuse_without_gnuplot();
-    if (!is_whole(*made, formats[i]))
+    if (made->empty())
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
     files.push_back({formats[i], formats[i] == "svg" ? finished_svg(*made, name, script) : *made});
   }
@@ -175,18 +146,15 @@ std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& fold
                                                const std::vector<DrawnFile>& files) {
   make_folder(folder);
   std::vector<std::filesystem::path> written;
-  std::vector<std::unique_ptr<ReplacedFile>> replaced;
   for (const DrawnFile& file : files) {
     written.push_back(folder / fmt::format("{}.{}", name, file.ending));
-    replaced.push_back(std::make_unique<ReplacedFile>(written.back()));
-    replaced.back()->write(file.content);
+    write_text(written.back(), file.content);
   }
-  commit_all(replaced);
   return written;
 }
 
 bool gnuplot_found() {
-  return gnuplot_output({"gnuplot", "--version"}, "", "figures").has_value();
+  return gnuplot_output("--version", "", "figures").has_value();
 }
 
 void require_gnuplot() {

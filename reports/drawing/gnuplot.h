@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "figure_style.h"
-
 namespace headwave {
 
 /// A file of a figure before it is written: "svg", and its bytes.
@@ -14,8 +12,7 @@ struct DrawnFile {
   std::string content;
 };
 
-/// Writes folder/name.ENDING for each file. All are on the disk before the first gets its name, so a full
-/// disk leaves none of them. The folder is made if it is not there.
+/// Writes folder/name.ENDING for each file. The folder is made if it is not there.
 /// @returns the files written, in their order
 /// @throws IoError if one cannot be written
 std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,

@@ -4,33 +4,26 @@
 #include <string>
 
 #include "../../core/numbers/matrix.h"
-#include "figure_style.h"
 
 namespace headwave {
 
-/// A colour, 0xRRGGBB, and the grey that replaces it in figures without colours. A byte before them is the transparency:
-/// 0x00 opaque, 0xFF invisible.
-struct Ink {
-  std::uint32_t color = 0, grey = 0;
-};
+/// A colour, 0xRRGGBB. A byte before it is the transparency: 0x00 opaque, 0xFF invisible.
+enum class Ink : std::uint32_t {};
 
 /// The inks of all figures, named by their meaning. No figure names a colour of its own.
 namespace ink {
-constexpr Ink text{0x000000, 0x000000}, paper{0xFFFFFF, 0xFFFFFF};
-constexpr Ink frame{0x404040, 0x404040}, base_line{0x808080, 0x808080};           ///< of panels, of small ones
-constexpr Ink zero_line{0xB8B8B8, 0xB8B8B8}, pale_zero_line{0xD8D8D8, 0xD8D8D8};  ///< behind curves
-constexpr Ink note{0x505050, 0x505050}, number{0x606060, 0x606060};         ///< words and numbers beside what is shown
-constexpr Ink measured{0x0072B2, 0x505050}, undefined{0x808080, 0xA8A8A8};  ///< a head with an offset, and without
-constexpr Ink mark{0xD55E00, 0x000000};                                     ///< the one number to look at
-constexpr Ink chosen{0x808080, 0x808080};                                   ///< the one of many that was used
-constexpr Ink agrees{0x0072B2, 0x808080}, differs{0xD55E00, 0x000000};      ///< predictions
-constexpr Ink chance{0x707070, 0x707070}, chance_area{0x808080, 0x808080};  ///< what chance reaches
-constexpr Ink reference{0x909090, 0x909090};                                ///< what is compared with
-constexpr Ink interval{0xF5D3BC, 0xD4D4D4};                                 ///< of the mark
-constexpr Ink guide{0x60FFFFFF, 0x60FFFFFF}, faint_guide{0x70FFFFFF, 0x70FFFFFF},
-    strong_guide{0x50FFFFFF, 0x50FFFFFF};  ///< lines on heat maps
-constexpr Ink broad{0xEFA15F, 0xC0C0C0};   ///< a broad line that another may lie on
-constexpr Ink rest{0xCFCFCF, 0xDCDCDC};    ///< shares of no kind
+constexpr Ink text{0x000000}, paper{0xFFFFFF};
+constexpr Ink frame{0x404040}, base_line{0x808080};           ///< of panels, of small ones
+constexpr Ink zero_line{0xB8B8B8}, pale_zero_line{0xD8D8D8};  ///< behind curves
+constexpr Ink note{0x505050}, number{0x606060};               ///< words and numbers beside what is shown
+constexpr Ink measured{0x0072B2}, undefined{0x808080};        ///< a head with an offset, and without
+constexpr Ink mark{0xD55E00};                                 ///< the one number to look at
+constexpr Ink chosen{0x808080};                               ///< the one of many that was used
+constexpr Ink chance{0x707070}, chance_area{0x808080};        ///< what chance reaches
+constexpr Ink reference{0x909090};                            ///< what is compared with
+constexpr Ink guide{0x60FFFFFF}, faint_guide{0x70FFFFFF}, strong_guide{0x50FFFFFF};  ///< lines on heat maps
+constexpr Ink broad{0xEFA15F};  ///< a broad line that another may lie on
+constexpr Ink rest{0xCFCFCF};   ///< shares of no kind
 }  // namespace ink
 
 /// Ink i of Okabe and Ito's eight, which colour-blind readers can tell apart; then they repeat.
@@ -39,20 +32,19 @@ constexpr Ink rest{0xCFCFCF, 0xDCDCDC};    ///< shares of no kind
 Ink categorical(Index i);
 
 /// Black or white, whichever is easier to read on an ink.
-Ink text_on(const Ink& ink);
+Ink text_on(Ink ink);
 
-/// The colour as gnuplot reads it, "#0072B2", in the style's palette.
-std::string color_of(const Ink& ink, const FigureStyle& style);
+/// The colour as gnuplot reads it, "#0072B2".
+std::string color_of(Ink ink);
 
-/// gnuplot's `set palette` for amounts from zero up, from dark to light in perceptually even steps.
+/// gnuplot's `set palette` for amounts from zero up, viridis: from dark to light in perceptually even steps.
 ///
-/// Source: viridis: van der Walt and Smith 2015; ten colours, the rest interpolated. grey is even in sRGB, which is nearly
-/// even to the eye.
-std::string sequential_palette(const FigureStyle& style);
+/// Source: van der Walt and Smith 2015; ten colours, the rest interpolated.
+std::string sequential_palette();
 
 /// gnuplot's `set palette` for things in order, one colour each: the same colours without the lightest, which are
 /// invisible on white paper.
 /// @param steps  how many colours, at least 1
-std::string step_palette(const FigureStyle& style, Index steps);
+std::string step_palette(Index steps);
 
 }  // namespace headwave

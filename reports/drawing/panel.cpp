@@ -18,22 +18,11 @@ std::string font_words(double points, bool bold) {
                     : fmt::format("font \"{}{}\"", font_name, weight);
 }
 
-std::string coordinate_words(const Coordinate& coordinate) {
-  switch (coordinate.unit) {
-    case Coordinate::Unit::value:
-      return fmt::format("first {}", coordinate.number);
-    case Coordinate::Unit::panel:
-      return fmt::format("graph {:.6f}", coordinate.number);
-    default:
-      return fmt::format("screen {:.6f}", coordinate.number);
-  }
-}
-
 std::string place_words(const Place& place) {
-  return fmt::format("{}, {}", coordinate_words(place.x), coordinate_words(place.y));
+  return place.x + ", " + place.y;
 }
 
-std::string letter_words(const Letters& letters, const FigureStyle& style) {
+std::string letter_words(const Letters& letters) {
   constexpr std::array anchors{"left", "center", "right"};
   std::string words = anchors[static_cast<std::size_t>(letters.anchor)];
   if (letters.upward) words += " rotate by 90";
@@ -42,7 +31,7 @@ std::string letter_words(const Letters& letters, const FigureStyle& style) {
   else if (letters.right != 0 || letters.up != 0)
     words += fmt::format(" offset {},{}", letters.right, letters.up);
   if (letters.points > 0 || letters.bold) words += " " + font_words(letters.points, letters.bold);
-  words += fmt::format(" tc {}", color_words(letters.ink, style));
+  words += fmt::format(" tc {}", color_words(letters.ink));
   return letters.front ? words + " front" : words;
 }
 
@@ -85,15 +74,23 @@ Rows rows_of(std::initializer_list<std::span<const double>> columns) {
 
 }  // namespace
 
+std::string value(double number) {
+  return fmt::format("first {}", number);
+}
+
+std::string share(double part) {
+  return fmt::format("graph {:.6f}", part);
+}
+
+std::string page_share(double part) {
+  return fmt::format("screen {:.6f}", part);
+}
+
 Line categorical_line(Index i, double width, double dots) {
   constexpr std::array dashes{"", "_", "-", "_.", "."};
   constexpr std::array points{7, 5, 13, 6, 4, 12, 2, 1};
   const auto n = static_cast<std::size_t>(i);
   return {categorical(i), width, dashes[(n + n / points.size()) % dashes.size()], dots, points[n % points.size()]};
-}
-
-Line dot_sample(const Ink& ink, double size, Shape shape) {
-  return {ink, 0.0, {}, size, static_cast<int>(shape)};
 }
 
 ValueRange range_with_zero(std::span<const double> values) {
@@ -106,6 +103,14 @@ ValueRange range_with_zero(std::span<const double> values) {
   if (!(high > low)) return {};
   const double room = 0.07 * (high - low);
   return {low < 0 ? low - room : 0.0, high + room};
+}
+
+ValueRange positive_range(std::span<const double> values) {
+  ValueRange range{0, 0};
+  for (const double value : values)
+    if (std::isfinite(value) && value > 0)
+      range = {range.low > 0 ? std::min(range.low, value) : value, std::max(range.high, value)};
+  return range;
 }
 
 double largest_of(std::span<const double> numbers, double least) {
@@ -153,14 +158,14 @@ std::string text_words(const std::string& text) {
   return fmt::format("\"{}\"", out);
 }
 
-std::string color_words(const Ink& ink, const FigureStyle& style) {
-  return fmt::format("rgb \"{}\"", color_of(ink, style));
+std::string color_words(Ink ink) {
+  return fmt::format("rgb \"{}\"", color_of(ink));
 }
 
-std::string line_words(const Line& line, const FigureStyle& style) {
+std::string line_words(const Line& line) {
   const bool pattern = line.dash.find_first_not_of("0123456789") != std::string::npos;
   const std::string dash = line.dash.empty() ? "solid" : pattern ? fmt::format("\"{}\"", line.dash) : line.dash;
-  std::string words = fmt::format("lc {} lw {} dt {}", color_words(line.ink, style), line.width, dash);
+  std::string words = fmt::format("lc {} lw {} dt {}", color_words(line.ink), line.width, dash);
   if (line.dots > 0) words += fmt::format(" pt {} ps {}", line.point, line.dots);
   return words;
 }
@@ -183,9 +188,8 @@ double PanelGrid::panel_bottom(std::size_t row) const {
   return margin.bottom + static_cast<double>(rows - 1 - row) * (panel.height + gap.y);
 }
 
-Panel::Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const FigureStyle& style)
+Panel::Panel(const PanelGrid& grid, std::size_t row, std::size_t column)
     : grid_(grid),
-      style_(style),
       left_(grid.panel_left(column)),
       right_(left_ + grid.panel.width),
       bottom_(grid.panel_bottom(row)),
@@ -201,36 +205,17 @@ void Panel::part(double low, double high) {
 
 void Panel::note(const std::string& text, const Place& place, const Letters& letters) {
   if (text.empty()) return;
-  notes_ += fmt::format("set label {} at {} {}\n", text_words(text), place_words(place), letter_words(letters, style_));
+  notes_ += fmt::format("set label {} at {} {}\n", text_words(text), place_words(place), letter_words(letters));
 }
 
 void Panel::mark(const Place& place, const Dot& dot, const std::string& text, const Letters& letters) {
-  notes_ +=
-      fmt::format("set label {} at {} {} point pt {} ps {:.3f} lc {}\n", text_words(text), place_words(place),
-                  letter_words(letters, style_), static_cast<int>(dot.shape), dot.size, color_words(dot.ink, style_));
+  notes_ += fmt::format("set label {} at {} {} point pt {} ps {:.3f} lc {}\n", text_words(text), place_words(place),
+                        letter_words(letters), static_cast<int>(dot.shape), dot.size, color_words(dot.ink));
 }
 
 void Panel::segment(const Place& from, const Place& to, const Line& line) {
-  lines_ += fmt::format("set arrow from {} to {} nohead back {}\n", place_words(from), place_words(to),
-                        line_words(line, style_));
-}
-
-void Panel::legend_beside(const std::string& title, const std::vector<LegendEntry>& entries, double away,
-                          double text_right) {
-  const bool below = grid_.legend_below > 0;
-  const std::size_t rows = below ? (entries.size() + 1) / 2 : entries.size();
-  const double left = below ? std::max(0.12, left_ - 0.4) : right_ + away;
-  const double top = (below ? grid_.legend_below : grid_.height() - grid_.margin.top) - 0.08;
-  note(title, grid_.at(left - 0.06, top), {.points = 7});
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const Line& line = entries[i].line;
-    const double at = left + (i < rows ? 0 : (grid_.width() - left) / 2);
-    const double height = top - legend_line * static_cast<double>(i % rows + 1);
-    const double half = line.width > 0 ? 0.15 : 0;  // of the line beside the dot
-    if (half > 0) segment(grid_.at(at, height), grid_.at(at + 2 * half, height), line);
-    mark(grid_.at(at + half, height), {line.ink, line.dots, Shape{line.point}});
-    note(entries[i].title, grid_.at(at + 2 * half + text_right, height));
-  }
+  lines_ +=
+      fmt::format("set arrow from {} to {} nohead back {}\n", place_words(from), place_words(to), line_words(line));
 }
 
 void Panel::plot(Rows rows, const std::string& with, const std::string& columns) {
@@ -238,7 +223,7 @@ void Panel::plot(Rows rows, const std::string& with, const std::string& columns)
 }
 
 void Panel::curve(std::span<const double> xs, std::span<const double> ys, const Line& line) {
-  plot(rows_of({xs, ys}), (line.dots > 0 ? "linespoints " : "lines ") + line_words(line, style_));
+  plot(rows_of({xs, ys}), (line.dots > 0 ? "linespoints " : "lines ") + line_words(line));
 }
 
 void Panel::colored_curve(std::span<const double> xs, std::span<const double> ys, double color, double width,
@@ -248,20 +233,19 @@ void Panel::colored_curve(std::span<const double> xs, std::span<const double> ys
   plot(std::move(rows), fmt::format("linespoints lc palette lw {} pt 7 ps {}", width, dots));
 }
 
-void Panel::band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, const Ink& ink,
+void Panel::band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, Ink ink,
                  double opacity) {
   const std::string fill = opacity > 0 ? fmt::format(" fs transparent solid {} noborder", opacity) : "";
-  plot(rows_of({xs, low, high}), fmt::format("filledcurves lc {}{}", color_words(ink, style_), fill));
+  plot(rows_of({xs, low, high}), fmt::format("filledcurves lc {}{}", color_words(ink), fill));
 }
 
-void Panel::area(std::span<const double> xs, std::span<const double> ys, double level, const Ink& ink,
-                 double strength) {
+void Panel::area(std::span<const double> xs, std::span<const double> ys, double level, Ink ink, double strength) {
   const std::string fill = strength > 0 ? fmt::format(" fs solid {} noborder", strength) : "";
-  plot(rows_of({xs, ys}), fmt::format("filledcurves y={} lc {}{}", level, color_words(ink, style_), fill));
+  plot(rows_of({xs, ys}), fmt::format("filledcurves y={} lc {}{}", level, color_words(ink), fill));
 }
 
 void Panel::texts(Rows rows, const Letters& letters) {
-  plot(std::move(rows), "labels " + letter_words(letters, style_));
+  plot(std::move(rows), "labels " + letter_words(letters));
 }
 
 void Panel::heat_map(const Cells& cells, const ValueRange& amounts) {
@@ -295,17 +279,17 @@ std::string Panel::script(std::size_t& blocks) const {
       "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset bmargin at screen {:.6f}\nset tmargin at screen "
       "{:.6f}\nunset label\nunset arrow\nunset object\nunset logscale\nunset key\nunset colorbox\n",
       left_ / grid_.width(), right_ / grid_.width(), bottom_ / grid_.height(), top_ / grid_.height());
-  words += frame == Frame::base_line ? fmt::format("set border 1 lw 0.6 lc {}\n", color_words(ink::base_line, style_))
-                                     : fmt::format("set border {} lw 0.8 lc {}\n", frame == Frame::none ? 0 : 31,
-                                                   color_words(ink::frame, style_));
+  words += frame == Frame::base_line
+               ? fmt::format("set border 1 lw 0.6 lc {}\n", color_words(ink::base_line))
+               : fmt::format("set border {} lw 0.8 lc {}\n", frame == Frame::none ? 0 : 31, color_words(ink::frame));
   const double length = frame == Frame::none ? 0 : tic_length;
   words += fmt::format("set tics out nomirror scale {},{}{}\n", length, length / 2,
-                       frame == Frame::none ? " textcolor " + color_words(ink::frame, style_) : "");
+                       frame == Frame::none ? " textcolor " + color_words(ink::frame) : "");
   words += axis_words('x', x, lowest_) + axis_words('y', y, leftmost_);
   if (!upper.empty()) words += "set link x2\nset x2tics out offset 0,-0.3 " + tic_words({.named = upper}) + '\n';
   const auto title = [&](const PanelAxis& axis, const Place& place, bool upward) {
     words += fmt::format("set label {} at {} {}\n", text_words(axis.title), place_words(place),
-                         letter_words({.anchor = Anchor::center, .upward = upward}, style_));
+                         letter_words({.anchor = Anchor::center, .upward = upward}));
   };
   if (!x.title.empty() && (lowest_ || !x.common))
     title(x, grid_.at((left_ + right_) / 2, bottom_ - (x.away > 0 ? x.away : 0.37)), false);

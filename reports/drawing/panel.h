@@ -7,30 +7,24 @@
 #include <vector>
 
 #include "data_table.h"
-#include "figure_style.h"
 #include "palette.h"
 
 namespace headwave {
 
-/// One of a place's two coordinates: on the axis; as a part of the panel's width or height, 0 left or below; as a part of
-/// the page's.
-struct Coordinate {
-  enum class Unit { value, panel, page } unit = Unit::value;
-  double number = 0.0;
-};
-constexpr Coordinate value(double number) {
-  return {Coordinate::Unit::value, number};
-}
-constexpr Coordinate share(double part) {
-  return {Coordinate::Unit::panel, part};
-}
-constexpr Coordinate page_share(double part) {
-  return {Coordinate::Unit::page, part};
-}
+inline constexpr const char* font_name = "sans-serif";
+
+/// The smallest size of letters, in points on paper.
+inline constexpr double least_letters = 6.0;
+
+/// One of a place's two coordinates, in gnuplot's words: on the axis; as a part of the panel's width or height, 0 left or
+/// below; as a part of the page's.
+std::string value(double number);
+std::string share(double part);
+std::string page_share(double part);
 
 /// Where something stands on a panel or a page.
 struct Place {
-  Coordinate x, y;
+  std::string x, y;
 };
 
 /// Equal panels in rows and columns on one page, everything in inches. Row 0 is the top one.
@@ -44,9 +38,8 @@ struct PanelGrid {
   } gap = {};
   struct Margin {
     double left = 0.66, right = 0.14, top = 0.3, bottom = 0.5;
-  } margin = {};              ///< of the page
-  double legend_below = 0.0;  ///< of the bottom margin, for a legend that does not fit in the right margin
-  std::size_t panels = 0;     ///< how many there are, where the last row is not full; 0: rows * columns
+  } margin = {};           ///< of the page
+  std::size_t panels = 0;  ///< how many there are, where the last row is not full; 0: rows * columns
 
   [[nodiscard]] double width() const;
   [[nodiscard]] double height() const;
@@ -61,7 +54,7 @@ struct PanelGrid {
 /// A line, with dots on it where their size is above 0.
 struct Line {
   Ink ink = ink::text;
-  double width = 1.0;     ///< half points; 0 in a legend: the dot alone
+  double width = 1.0;     ///< half points
   std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces, or the number of one; empty: solid
   double dots = 0.0;      ///< size; 1 is about 0.09 inches
   int point = 7;          ///< gnuplot's shape of the dots
@@ -71,7 +64,7 @@ struct Line {
 Line categorical_line(Index i, double width = 1.8, double dots = 0.0);
 
 /// gnuplot's shapes.
-enum class Shape { disc = 7, ring = 6, square = 5 };
+enum class Shape { disc = 7, ring = 6 };
 
 struct Dot {
   Ink ink = ink::text;
@@ -107,6 +100,9 @@ struct ValueRange {
 /// From zero, or a little below the smallest value if that is negative, to a little above the largest; only
 /// finite values count. Never empty: gnuplot fails on an empty range.
 ValueRange range_with_zero(std::span<const double> values);
+
+/// The smallest and the largest finite number above 0; {0, 0} if there is none.
+ValueRange positive_range(std::span<const double> values);
 
 /// The largest finite number, and `least` at least.
 double largest_of(std::span<const double> numbers, double least = 0.0);
@@ -177,22 +173,16 @@ struct Cells {
   std::function<double(double row)> y = [](double row) { return row; };
 };
 
-/// Inches from one line of a legend beside panels to the next.
-inline constexpr double legend_line = 0.17;
-
 /// One line of a legend.
 struct LegendEntry {
   std::string title;
   Line line;
 };
 
-/// The sample of a dot in a legend.
-Line dot_sample(const Ink& ink, double size, Shape shape = Shape::disc);
-
 /// In gnuplot's words.
 std::string text_words(const std::string& text);  ///< in quotes; nothing in it can end them or act as a command
-std::string color_words(const Ink& ink, const FigureStyle& style);
-std::string line_words(const Line& line, const FigureStyle& style);
+std::string color_words(Ink ink);
+std::string line_words(const Line& line);
 
 /// Something plotted: rows, and gnuplot's words for how. Columns are taken in their order unless `columns` says.
 struct Series {
@@ -212,7 +202,7 @@ struct Series {
 class Panel {
  public:
   /// @param row, column  place in the grid, from 0
-  Panel(const PanelGrid& grid, std::size_t row, std::size_t column, const FigureStyle& style);
+  Panel(const PanelGrid& grid, std::size_t row, std::size_t column);
 
   PanelAxis x, y;
   std::vector<Tic> upper = {};  ///< names above the panel, at places of the x axis
@@ -247,7 +237,7 @@ class Panel {
   void mark(const Place& place, const Dot& dot, const std::string& text = "", const Letters& letters = {});
 
   /// Straight lines across the whole panel, drawn below what is plotted.
-  void vertical(double at, const Line& line, const Coordinate& end = share(1)) {
+  void vertical(double at, const Line& line, const std::string& end = share(1)) {
     segment({value(at), share(0)}, {value(at), end}, line);
   }
   void level(double at, const Line& line) { segment({share(0), value(at)}, {share(1), value(at)}, line); }
@@ -258,24 +248,18 @@ class Panel {
   void colored_curve(std::span<const double> xs, std::span<const double> ys, double color, double width, double dots);
   /// Filled between two curves, transparent if an opacity below 1 is given; and down to a level, paler if a strength
   /// below 1 is given.
-  void band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, const Ink& ink,
+  void band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, Ink ink,
             double opacity = 0.0);
-  void area(std::span<const double> xs, std::span<const double> ys, double level, const Ink& ink,
-            double strength = 0.0);
+  void area(std::span<const double> xs, std::span<const double> ys, double level, Ink ink, double strength = 0.0);
   /// Rows of x, y, size.
   void dots(Rows rows, const Dot& dot) {
     const int shape = static_cast<int>(dot.shape);
-    plot(std::move(rows),
-         "points pt " + std::to_string(shape) + " ps variable lw 1 lc " + color_words(dot.ink, style_));
+    plot(std::move(rows), "points pt " + std::to_string(shape) + " ps variable lw 1 lc " + color_words(dot.ink));
   }
   /// Rows of x, y, half the width and half the height.
-  void boxes(Rows rows, const Ink& ink) {
-    plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_));
-  }
+  void boxes(Rows rows, Ink ink) { plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink)); }
   /// Rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.
-  void pies(Rows rows, const Ink& ink) {
-    plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink, style_));
-  }
+  void pies(Rows rows, Ink ink) { plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink)); }
   /// Rows of x, y, text.
   void texts(Rows rows, const Letters& letters);
   /// Rows of places and texts as names of tics. Tics come with points; these lie far outside.
@@ -285,12 +269,6 @@ class Panel {
   void heat_map(const Cells& cells, const ValueRange& amounts);
   void color_bar(ColorBar bar);
 
-  /// A legend in a column right of the panel, or in two columns below if the grid has room for it there.
-  /// @param away        inches from the panel to the samples
-  /// @param text_right  inches from these to their texts
-  void legend_beside(const std::string& title, const std::vector<LegendEntry>& entries, double away = 0.16,
-                     double text_right = 0.1);
-
   /// gnuplot's commands for the whole panel.
   /// @param blocks  number of data blocks of the panels before; raised by this panel's
   [[nodiscard]] std::string script(std::size_t& blocks) const;
@@ -299,7 +277,6 @@ class Panel {
   void plot(Rows rows, const std::string& with, const std::string& columns = {});
 
   PanelGrid grid_;
-  FigureStyle style_;
   double left_, right_, bottom_, top_;  // inches
   bool leftmost_, lowest_;
   std::string lines_, notes_, colors_;

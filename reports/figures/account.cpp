@@ -51,7 +51,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   const Line measured_line{ink::text, 1.4}, uniform_line{ink::base_line, 0.8, "2"};
   const bool alone = options.heads.size() == 1;
   // On a narrow page panels stand in pairs, and are as flat as broader ones.
-  const bool pairs = !alone && options.style.width > 0 && options.style.width < 5;
+  const bool pairs = !alone && options.width > 0 && options.width < 5;
   FigurePanels panels{.grid = {.panel = {alone ? 3.6 : 2.05, pairs ? 0.95 : 1.5},
                                .gap = {0.46, 0.46},
                                .margin = {.right = 0.12, .top = 0.5}},
@@ -104,13 +104,6 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   return drawn_heads(panels, heads, field_heads(result.at(profile_name)), options);
 }
 
-/// Why the figure would show a profile and nothing that explains it.
-std::string no_parts(const Result& result, const FigureOptions& /*options*/) {
-  return any_finite(doubles_of(result, account_part_field, {"cause", "layer", "head"}))
-             ? ""
-             : "the account explains no head";
-}
-
 /// Every head a cell as wide as all of its bits, divided into their parts, and as high as they are many.
 Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
   const std::array inks{ink::rest, categorical(0), categorical(1), categorical(3)};  // sink, position, word, match
@@ -120,15 +113,11 @@ Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
   const double most = largest_of(bits);
   const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
   const double width = across * std::clamp(5.6 / across, 0.12, 0.46);
-  FigurePanels panels{.grid = {.panel = {width}, .margin = {.left = 0.5, .right = 1.75, .top = 0.1, .bottom = 0.42}},
+  FigurePanels panels{.grid = {.panel = {width}, .margin = {.left = 0.5, .top = 0.3, .bottom = 0.42}},
                       .flatness = down * std::clamp(5.6 / std::max(across, down), 0.1, 0.34) / width,
                       .grows = false,
-                      .beside_title = "part of its bits",
-                      .away = 0.2,
-                      .text_right = 0.12};
-  for (std::size_t part = 0; part < inks.size(); ++part)
-    panels.beside.push_back({part_names[part], dot_sample(inks[part], 1.1, Shape::square)});
-  panels.beside.push_back({fmt::format("height: √bits, full {:.1f}", most), dot_sample(ink::paper, 1.1)});
+                      .notes = {"width: part of a head's bits", fmt::format("height: √bits, full {:.1f}", most)}};
+  for (std::size_t part = 0; part < inks.size(); ++part) panels.legend.push_back({part_names[part], {inks[part], 7.0}});
   panels.fill = [&](Panel& panel, std::size_t) {
     panel.frame = Frame::none;
     add_head_axes(panel, heads);
@@ -149,13 +138,7 @@ Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
     }
     for (std::size_t p = 0; p < boxes.size(); ++p) panel.boxes(boxes[p], inks[p]);
   };
-  return drawn_panels(panels, 1, options.style);
-}
-
-/// Why the figure would be empty.
-std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
-  const auto& bits = doubles_of(result, bits_field, {"layer", "head"});
-  return std::ranges::any_of(bits, [](double one) { return one > 0; }) ? "" : "no head differs from uniform attention";
+  return drawn_panels(panels, 1, options.width);
 }
 
 }  // namespace
@@ -163,13 +146,12 @@ std::string no_bits(const Result& result, const FigureOptions& /*options*/) {
 std::vector<FigureKind> account_figures() {
   return {
       {.name = "account_profile",
-       .fields = {profile_name, dealt_name, uniform_name, account_part_field, strength_name},
+       .fields = {account_part_field, profile_name, dealt_name, uniform_name, strength_name},
        .caption =
            "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention up: "
            "contents dealt to other places (position), tokens meeting themselves (self), contents together "
            "(context), the rest. Above: the profile's strength, and these parts in per cent.",
        .drawing = draw_account_profile,
-       .silent = no_parts,
        .single_heads = true},
       {.name = "attention_bits",
        .fields = {bits_field, bits_part_field},
@@ -178,8 +160,7 @@ std::vector<FigureKind> account_figures() {
            "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "
            "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
            "in its keys. Height: the square root of the bits, beside that of the head with most.",
-       .drawing = draw_attention_bits,
-       .silent = no_bits}};
+       .drawing = draw_attention_bits}};
 }
 
 }  // namespace headwave

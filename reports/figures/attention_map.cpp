@@ -5,6 +5,7 @@
 
 #include "../../core/errors/error.h"
 #include "../drawing/visible_text.h"
+#include "../tables/head_table.h"
 #include "chosen_heads.h"
 
 namespace headwave {
@@ -72,7 +73,7 @@ ShownMap shown_map(const Result& result, Index tokens) {
 }
 
 /// So many maps with tokens at their axes, or with positions.
-FigurePanels map_panels(const ShownMap& map, std::size_t maps, bool named, const FigureStyle& style) {
+FigurePanels map_panels(const ShownMap& map, std::size_t maps, bool named, double page) {
   const std::size_t rows = map.queries.labels.size(), columns = map.keys.labels.size();
   const double readable = static_cast<double>(columns) * least_letters / (72 * letters_fill);
   const double left = named ? map.queries.room(7) : 0.25, bottom = named ? map.keys.room(7) : 0.2;
@@ -90,7 +91,7 @@ FigurePanels map_panels(const ShownMap& map, std::size_t maps, bool named, const
   panels.notes = {rows == columns ? span("tokens", map.queries)
                                   : span("queries", map.queries) + ", " + span("keys", map.keys)};
   if (!map.document.empty()) {
-    const auto letters = static_cast<Index>(grid_of(panels, maps, style).width() / 0.05) - 8;
+    const auto letters = static_cast<Index>(grid_of(panels, maps, page).width() / 0.05) - 8;
     panels.notes.push_back("from: " + shortened(visible_text(map.document), std::max<Index>(20, letters)));
   }
   return panels;
@@ -102,10 +103,10 @@ double letters_of(const ShownMap& map, double inches) {
 }
 
 /// With the names of all tokens if these can be read.
-FigurePanels map_panels(const ShownMap& map, std::size_t maps, const FigureStyle& style) {
-  FigurePanels panels = map_panels(map, maps, true, style);
-  const bool named = letters_of(map, grid_of(panels, maps, style).panel.width) >= least_letters;
-  return named ? panels : map_panels(map, maps, false, style);
+FigurePanels map_panels(const ShownMap& map, std::size_t maps, double page) {
+  FigurePanels panels = map_panels(map, maps, true, page);
+  const bool named = letters_of(map, grid_of(panels, maps, page).panel.width) >= least_letters;
+  return named ? panels : map_panels(map, maps, false, page);
 }
 
 /// Tokens at the left column and at the lowest panel of each column, or positions a round step apart.
@@ -164,7 +165,7 @@ Figure draw_attention_map(const Result& result, const FigureOptions& options) {
   double largest = 0;
   for (const std::size_t one : maps) largest = std::max(largest, map.largest(one));
   if (!(largest > 0)) largest = 1;
-  FigurePanels panels = map_panels(map, maps.size(), options.style);
+  FigurePanels panels = map_panels(map, maps.size(), options.width);
   panels.of = names.size();
   if (options.heads.empty()) panels.chosen = ", the strongest";
   panels.fill = [&](Panel& panel, std::size_t k) {
@@ -183,7 +184,7 @@ Figure draw_attention_map(const Result& result, const FigureOptions& options) {
     const std::array ends{-0.5, static_cast<double>(std::min(rows, columns)) - 0.5};
     panel.curve(ends, ends, {ink::guide, 1, "-"});
   };
-  return drawn_panels(panels, maps.size(), options.style);
+  return drawn_panels(panels, maps.size(), options.width);
 }
 
 /// Why no map is drawn of the heads asked for: the run kept none of one of them.

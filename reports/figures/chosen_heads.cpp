@@ -9,7 +9,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
-#include "../tables/head_findings.h"
+#include "../../core/fields/strongest_heads.h"
 #include "../tables/head_table.h"
 
 namespace headwave {
@@ -36,18 +36,6 @@ std::string range_text(const std::vector<HeadName>& heads) {
 
 }  // namespace
 
-std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names) {
-  std::vector<std::size_t> places(names.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  if (head_values(result).heads.empty()) return places;
-  const std::vector<std::string> table = names_by_strength(result);
-  std::vector<std::ptrdiff_t> rank;
-  for (const HeadName& name : names)
-    rank.push_back(std::ranges::find(table, head_name(name.layer, name.head)) - table.begin());
-  std::ranges::stable_sort(places, {}, [&](std::size_t place) { return rank[place]; });
-  return places;
-}
-
 std::vector<std::string> heads_asked_for(const Result& result, const std::vector<std::string>& heads) {
   std::vector<std::string> names;
   if (heads.empty()) return names;
@@ -57,8 +45,12 @@ std::vector<std::string> heads_asked_for(const Result& result, const std::vector
   const std::vector<HeadName> known = known_heads(result);
   for (const std::string& asked : heads) {
     if (const auto count = strongest_count(asked)) {
-      const std::vector<std::string> ranked = names_by_strength(result);
-      for (std::size_t i = 0; i < std::min(ranked.size(), static_cast<std::size_t>(*count)); ++i) add(ranked[i]);
+      const std::vector<HeadName> ranked = heads_by_strength(result);
+      if (ranked.empty())
+        throw ShapeError(
+            "the strongest heads need measured or predicted offsets, which the result does not contain; name heads");
+      for (std::size_t i = 0; i < std::min(ranked.size(), static_cast<std::size_t>(*count)); ++i)
+        add(head_name(ranked[i].layer, ranked[i].head));
       continue;
     }
     const HeadName name = parse_head_name(asked);
@@ -95,7 +87,7 @@ Figure drawn_heads(FigurePanels& panels, const std::vector<ChosenHead>& heads, c
                    const FigureOptions& options) {
   panels.of = all.size();
   if (options.heads.empty()) panels.chosen = ", the strongest";
-  return drawn_panels(panels, heads.size() * panels.each, options.style);
+  return drawn_panels(panels, heads.size() * panels.each, options.width);
 }
 
 void add_head_axes(Panel& panel, const FieldHeads& heads, double points) {
@@ -109,14 +101,6 @@ void add_head_axes(Panel& panel, const FieldHeads& heads, double points) {
   panel.x.away = 0.3;
   panel.y.title = "layer";
   panel.y.away = 0.32;
-}
-
-std::vector<std::size_t> descending(const std::vector<double>& numbers) {
-  std::vector<std::size_t> order(numbers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t i) { return std::isnan(numbers[i]) ? -HUGE_VAL : numbers[i]; });
-  return order;
 }
 
 bool any_finite(std::span<const double> numbers) {

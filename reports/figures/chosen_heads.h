@@ -36,12 +36,6 @@ Figure drawn_heads(FigurePanels& panels, const std::vector<ChosenHead>& heads, c
 /// @param points  size of letters; 0: as along other axes
 void add_head_axes(Panel& panel, const FieldHeads& heads, double points = 0);
 
-/// The places of the largest numbers, the largest first; NaN is the smallest, ties go to the first.
-std::vector<std::size_t> descending(const std::vector<double>& numbers);
-
-/// The places of heads in the order of the table, the strongest first; as they stand if the result has no such order.
-std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names);
-
 /// Why figures that follow offsets show nothing: "no head has a measured offset"; empty if one has, or if
 /// none was searched for.
 std::string no_offsets(const Result& result, const FigureOptions& options);

@@ -59,21 +59,21 @@ Figure draw_cluster_centroids(const Result& result, const FigureOptions& options
   }
   FigurePanels panels{
       .grid = {.panel = {3.6, std::max(2.3, 0.19 * static_cast<double>(numbers.size()) + 0.3)},
-               .margin = {.left = 0.78, .right = 1.7, .top = 0.12}},
+               .margin = {.left = 0.78, .top = 0.3}},
       .x = {.range = {offsets.front() - 0.4, offsets[shown - 1] + 0.4}, .title = "offset t = key − query (tokens)"},
       .y = {.range = range_with_zero(centroids), .title = "summed attention weight at offset t", .away = 0.64},
-      .beside_title = "cluster: peak offset, mass"};
+      .notes = {"cluster: peak offset, mass"}};
   for (std::size_t c = 0; c < numbers.size(); ++c) {
-    panels.beside.push_back({fmt::format("{}: {}, {:.1f} %", numbers[c], clusters[c].peak, 100 * mass[c]),
+    panels.legend.push_back({fmt::format("{}: {}, {:.1f} %", numbers[c], clusters[c].peak, 100 * mass[c]),
                              categorical_line(numbers[c], 1.8, 0.4)});
-    panels.beside.back().line.ink = clusters[c].ink;
+    panels.legend.back().line.ink = clusters[c].ink;
   }
   panels.fill = [&](Panel& panel, std::size_t) {
     panel.vertical(0, {ink::zero_line, 0.8});
     for (std::size_t c = 0; c < numbers.size(); ++c)
-      panel.curve(std::span(offsets).first(shown), slice_of(centroids, c, offsets.size()), panels.beside[c].line);
+      panel.curve(std::span(offsets).first(shown), slice_of(centroids, c, offsets.size()), panels.legend[c].line);
   };
-  return drawn_panels(panels, 1, options.style);
+  return drawn_panels(panels, 1, options.width);
 }
 
 Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
@@ -85,14 +85,14 @@ Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
   std::vector<ShownCluster> clusters = known ? clusters_of(result) : std::vector<ShownCluster>{};
   const auto across = static_cast<double>(heads.heads.size()), down = static_cast<double>(heads.layers.size());
   FigurePanels panels{.grid = {.panel = {across * std::clamp(5.2 / std::max(across, down), 0.2, 0.5)},
-                               .margin = {.left = 0.5, .right = 1.35, .top = 0.1, .bottom = 0.42}},
+                               .margin = {.left = 0.5, .top = 0.3, .bottom = 0.42}},
                       .flatness = down / across,
                       .grows = false,
-                      .beside_title = known ? "cluster: peak offset" : "cluster"};
+                      .notes = {known ? "cluster: peak offset" : "cluster"}};
   for (std::size_t c = 0; c < numbers.size(); ++c) {
     if (!known) clusters.push_back({"", categorical(numbers[c])});
-    panels.beside.push_back(
-        {fmt::format("{}{}{}", numbers[c], known ? ": " : "", clusters[c].peak), dot_sample(clusters[c].ink, 0.8)});
+    panels.legend.push_back(
+        {fmt::format("{}{}{}", numbers[c], known ? ": " : "", clusters[c].peak), {clusters[c].ink, 7.0}});
   }
   // A slice for every cluster, and the number of the cluster that most texts assign a head to: colours alone do not
   // reach everyone.
@@ -127,7 +127,7 @@ Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
           texts[c],
           {.points = std::min(8.0, pie / 2), .bold = true, .ink = text_on(clusters[c].ink), .anchor = Anchor::center});
   };
-  return drawn_panels(panels, 1, options.style);
+  return drawn_panels(panels, 1, options.width);
 }
 
 struct SweepMeasure {
@@ -165,13 +165,13 @@ Figure draw_cluster_sweep(const Result& result, const FigureOptions& options) {
       panel.vertical(static_cast<double>(centroid->axis("cluster").size()), {ink::chosen, 0.6, "-"});
     panel.curve(clusters, values, categorical_line(0, 1.8, 0.5));
   };
-  return drawn_panels(panels, sweep_measures.size(), options.style);
+  return drawn_panels(panels, sweep_measures.size(), options.width);
 }
 
 std::string no_preference(const Result& result, const FigureOptions& /*options*/) {
   if (result.find(centroid_name) == nullptr) return "";
-  const bool any = std::ranges::any_of(clusters_of(result),
-                                       [](const ShownCluster& one) { return one.ink.color != ink::rest.color; });
+  const bool any =
+      std::ranges::any_of(clusters_of(result), [](const ShownCluster& one) { return one.ink != ink::rest; });
   return any ? "" : "no cluster of heads prefers an offset";
 }
 

@@ -15,7 +15,7 @@ struct FigureOptions {
                                         ///< few, the strongest first
   Index tokens = 15;                    ///< how many tokens of its window an attention map shows, 64 at most
   std::vector<std::string> formats = {"svg"};  ///< of "pdf", "svg", "png"
-  FigureStyle style = {};                      ///< width and colours
+  double width = 0;                            ///< inches, 2 to 7; 0: what each figure needs
 };
 
 /// One sort of figure, and the Fields it is made of.

@@ -17,32 +17,22 @@ using std::numbers::pi;
 
 constexpr std::array phase_map_names{"phase_spectrum/query", "phase_spectrum/key"};
 
-/// The two maps of every head as cells of a picture, without frequency 0. If more than 400 frequencies would
-/// be shown, neighbours share a cell, which shows the largest.
+/// The two maps of every head as cells of a picture, without frequency 0.
 struct PhaseMaps {
   std::array<const std::vector<double>*, 2> values{};  // queries, keys: (layers, heads, frequencies, phases)
   std::size_t frequencies = 0;                         // 0 among them: floor(T/2) + 1
   double length = 0;                                   // T in tokens
   std::vector<double> phases;                          // rad, ascending middles of equal bins around the circle
   std::size_t last = 2;                                // frequency shown
-  std::size_t step = 1;                                // frequencies to a column of cells
 
-  /// NaN beyond the last frequency there is.
+  /// The amplitude; NaN beyond the last frequency there is.
   [[nodiscard]] double at(std::size_t side, std::size_t row, std::size_t f, std::size_t phase) const {
     return f < frequencies ? (*values[side])[(row * frequencies + f) * phases.size() + phase] : std::nan("");
   }
-  [[nodiscard]] std::size_t columns() const { return (last + step - 1) / step; }
-  /// The amplitude shown, NaN if no amplitude is finite.
-  [[nodiscard]] double cell(std::size_t side, std::size_t row, std::size_t column, std::size_t phase) const {
-    double largest = std::nan("");
-    for (std::size_t f = 1 + column * step; f < 1 + (column + 1) * step; ++f)
-      if (const double one = at(side, row, f, phase); std::isfinite(one)) largest = std::fmax(largest, one);
-    return largest;
-  }
   /// Width of a bin of phases, rad.
   [[nodiscard]] double bin() const { return 2 * pi / static_cast<double>(phases.size()); }
-  /// Right edge of the last column, cycles per T tokens.
-  [[nodiscard]] double end() const { return static_cast<double>(columns() * step) + 0.5; }
+  /// Right edge of the last frequency, cycles per T tokens.
+  [[nodiscard]] double end() const { return static_cast<double>(last) + 0.5; }
 };
 
 /// The last frequency at which a direction of the head is louder than its own median by a tenth of the largest such
@@ -70,7 +60,6 @@ std::size_t loud_frequency(const PhaseMaps& maps, std::size_t row) {
 /// @param rows  of the heads shown, layer * heads + head. They decide the last frequency: a tenth beyond the loud ones, at
 ///              least T/8 and 2, at most all
 PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows) {
-  constexpr std::size_t most_columns = 400;
   PhaseMaps maps;
   for (std::size_t side = 0; side < phase_map_names.size(); ++side)
     maps.values[side] = &doubles_of(result, phase_map_names[side], {"layer", "head", "frequency", "phase"});
@@ -88,7 +77,6 @@ PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows)
   for (const std::size_t row : rows) loud = std::max(loud, loud_frequency(maps, row));
   const auto least = std::max<std::size_t>(static_cast<std::size_t>(maps.length / 8), 2);
   maps.last = std::max<std::size_t>(2, std::min(maps.frequencies - 1, std::max(least, loud + loud / 10)));
-  maps.step = (maps.last + most_columns - 1) / most_columns;
   return maps;
 }
 
@@ -101,9 +89,9 @@ struct MapSummary {
 MapSummary summary_of(const PhaseMaps& maps, std::size_t row) {
   double apart = 0, larger = 0;
   std::vector<double> cells;
-  for (std::size_t column = 0; column < maps.columns(); ++column)
+  for (std::size_t f = 1; f <= maps.last; ++f)
     for (std::size_t phase = 0; phase < maps.phases.size(); ++phase) {
-      const double query = maps.cell(0, row, column, phase), key = maps.cell(1, row, column, phase);
+      const double query = maps.at(0, row, f, phase), key = maps.at(1, row, f, phase);
       for (const double one : {query, key})
         if (std::isfinite(one)) cells.push_back(one);
       if (!std::isfinite(query) || !std::isfinite(key)) continue;
@@ -258,12 +246,10 @@ void add_phases(Panel& panel, const Phases& phases, std::size_t k) {
   const auto phase_of = [&](double half) { return -pi + maps.bin() * (half + 0.5) / 2; };
   const auto amount = [&](std::size_t column, std::size_t half) {
     const long nearest = std::lround((phase_of(static_cast<double>(half)) - maps.phases[0]) / maps.bin());
-    return maps.cell(side, head.row, column, static_cast<std::size_t>((nearest % bins + bins) % bins));
+    return maps.at(side, head.row, 1 + column, static_cast<std::size_t>((nearest % bins + bins) % bins));
   };
-  const auto step = static_cast<double>(maps.step);
-  const auto frequency = [&](double column) { return 1 + step * column + (step - 1) / 2; };
-  panel.heat_map({maps.columns(), 2 * maps.phases.size(), amount, std::clamp<std::size_t>(300 / maps.columns(), 1, 3),
-                  1, frequency, phase_of},
+  panel.heat_map({maps.last, 2 * maps.phases.size(), amount, std::clamp<std::size_t>(300 / maps.last, 1, 3), 1,
+                  [](double column) { return 1 + column; }, phase_of},
                  {0, summary.bright});
   add_ridges(panel, maps, head.measured);
 }

@@ -19,22 +19,19 @@ const Line position_line = categorical_line(0), word_line{ink::chance, 1.6, "-"}
 
 /// A range that shows every mean and the bands as far as four decades below the top.
 ValueRange range_of(const LabelledSpectrum& spectrum) {
-  double low = HUGE_VAL, high = 0.0;
+  const std::size_t first = spectrum.frequency.front() > 0 ? 0 : 1;
+  std::vector<double> all;
   for (const SpectrumCurve* curve : {&spectrum.positions, &spectrum.words})
     for (const auto* values : {&curve->mean, &curve->lower, &curve->upper})
-      for (std::size_t i = 0; i < values->size(); ++i)
-        if (const double one = (*values)[i]; spectrum.frequency[i] > 0 && std::isfinite(one) && one > 0) {
-          low = std::min(low, one);
-          high = std::max(high, one);
-        }
+      for (std::size_t i = first; i < values->size(); ++i) all.push_back((*values)[i]);
+  const auto [low, high] = positive_range(all);
   return high > 0 ? ValueRange{std::max(low, high * 1e-4) / 1.25, high * 1.6} : ValueRange{1e-3, 1.0};
 }
 
 /// A curve and the band around it without frequency 0, nothing below the axis.
 void add_spectrum(Panel& panel, const LabelledSpectrum& spectrum, const SpectrumCurve& curve, const Line& line,
                   const Ink& band) {
-  const auto first = static_cast<std::size_t>(std::ranges::find_if(spectrum.frequency, [](double f) { return f > 0; }) -
-                                              spectrum.frequency.begin());
+  const std::size_t first = spectrum.frequency.front() > 0 ? 0 : 1;
   const auto clipped = [&](std::vector<double> values) {
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(std::min(first, values.size())));
     for (double& one : values)
@@ -71,7 +68,7 @@ Figure draw_position_spectrum(const Result& result, const FigureOptions& options
                           .length = attribute_number(mean.attributes, "T", 2 * frequency.back()),  // of an even T
                           .positions = {known("mean"), known("lower_quartile"), known("upper_quartile")},
                           .words = {known("word_mean"), known("word_lower_quartile"), known("word_upper_quartile")}}},
-                        options.style);
+                        options.width);
 }
 
 constexpr const char *components_name = "position_components/cumulative_share",
@@ -80,7 +77,6 @@ constexpr const char *components_name = "position_components/cumulative_share",
                      *canonical_largest_name = "position_correlation/chance_largest";
 
 Figure draw_position_components(const Result& result, const FigureOptions& options) {
-  constexpr double label_width = 1.45;  // inches of a dot's label and its distance from the dot
   std::vector<double> percent = doubles_of(result, components_name, {"component"});
   for (double& share : percent) share *= 100;
   const auto counts = coordinates(result.at(components_name), "component");
@@ -98,20 +94,13 @@ Figure draw_position_components(const Result& result, const FigureOptions& optio
     panel.curve(counts, percent, categorical_line(0));
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if ((counts[i] != 4 && counts[i] != 12) || !(percent[i] >= 0 && percent[i] <= 101)) continue;
-      // The curve rises, so there is room below it: right of the dot, or where the panel ends before it.
-      const double place = std::log(counts[i] / shown.low) / std::log(shown.high / shown.low);
-      const bool fits = (1 - place) * panel.width() > label_width;
       panel.mark({value(counts[i]), value(percent[i])}, {ink::mark, 0.45});
       panel.note(fmt::format("{:g} components: {:.1f} %", counts[i], percent[i]),
-                 {fits ? value(counts[i]) : share(0.98), value(percent[i])},
-                 {.ink = ink::mark,
-                  .anchor = fits ? Anchor::left : Anchor::right,
-                  .right = fits ? 0.8 : 0.0,
-                  .up = fits ? -0.5 : -1.5,
-                  .front = true});
+                 {share(0.98), share(counts[i] == 4 ? 0.18 : 0.07)},
+                 {.ink = ink::mark, .anchor = Anchor::right, .front = true});
     }
   };
-  return drawn_panels(panels, 1, options.style);
+  return drawn_panels(panels, 1, options.width);
 }
 
 Figure draw_position_correlation(const Result& result, const FigureOptions& options) {
@@ -164,12 +153,12 @@ Figure draw_position_correlation(const Result& result, const FigureOptions& opti
       panel.colored_curve(std::span(components).first(static_cast<std::size_t>(drawn)), of(found, layer),
                           static_cast<double>(layers[layer]), 1.4, 0.22);
   };
-  return drawn_panels(panels, truncations.size(), options.style);
+  return drawn_panels(panels, truncations.size(), options.width);
 }
 
 }  // namespace
 
-Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style) {
+Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, double page) {
   const bool alone = spectra.size() == 1;
   const bool named = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.label.empty(); });
   const bool words = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.words.mean.empty(); });
@@ -198,7 +187,7 @@ Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const Figure
       panel.texts({{0.0, panel.y.range.high, shortened(visible_text(spectrum.label), 44)}},
                   {.points = 8, .bold = true, .up_share = 0.56 / panel.height()});
   };
-  return drawn_panels(panels, spectra.size(), style);
+  return drawn_panels(panels, spectra.size(), page);
 }
 
 std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra) {

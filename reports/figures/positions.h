@@ -26,7 +26,7 @@ struct LabelledSpectrum {
 /// Amplitude spectra side by side, one panel each, two to a row: frequency below, period in tokens above,
 /// logarithmic amplitude. Frequency 0 is left out.
 /// @param spectra  at least one
-Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style = {});
+Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, double page = 0);
 
 /// The caption of such a figure, which names the models.
 std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra);

@@ -45,7 +45,7 @@ std::vector<std::size_t> profile_heads(const Profiles& profiles, const Result& r
     rows.push_back(head.row);
   panels.of = profiles.heads.size();
   if (options.heads.empty()) panels.chosen = ", the strongest";
-  rows.resize(fitting(panels, rows.size(), options.style));
+  rows.resize(fitting(panels, rows.size(), options.width));
   if (rows.size() == profiles.heads.size()) std::ranges::sort(rows);
   return rows;
 }
@@ -124,7 +124,7 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
 /// is the fuller the larger they are. Few heads are drawn large, many as small as text can still be read.
 Figure draw_profiles(const Profiles& profiles, const Result& result, const FigureOptions& options) {
   const FieldHeads& heads = profiles.heads;
-  const double reach = shown_offsets(profiles), page = options.style.width;
+  const double reach = shown_offsets(profiles), page = options.width;
   const bool causal = attribute_text(result.provenance, "attention") == name_of(AttentionKind::causal);
   const bool chosen = !options.heads.empty();  // a figure of heads asked for takes the room that they need
   const std::size_t across = chosen ? options.heads.size() : heads.heads.size();
@@ -152,12 +152,12 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
     panels.notes.emplace_back("the fuller the ink, the further above chance");
   }
   const auto rows = profile_heads(profiles, result, options, panels);
-  const PanelGrid grid = grid_of(panels, rows.size(), options.style);
+  const PanelGrid grid = grid_of(panels, rows.size(), options.width);
   const double letter = std::clamp(grid.panel.width * 7.5, least_letters, 7.0);
   panels.points = std::min(8.0, letter + 1);
   panels.left = grid.height() > 3 ? profiles.title + " ÷ the panel's peak" : "weight ÷ peak";
   panels.fill = [&](Panel& panel, std::size_t k) { add_profile(panel, profiles, rows[k], reach, letter); };
-  return drawn_panels(panels, rows.size(), options.style);
+  return drawn_panels(panels, rows.size(), options.width);
 }
 
 /// Where each head looks, as the table says.

@@ -16,17 +16,6 @@ using std::numbers::pi;
 constexpr const char *real_name = "rotary_wave/coefficient_real", *imaginary_name = "rotary_wave/coefficient_imaginary",
                      *estimate_name = "rotary_wave/estimate", *pair_frequency_name = "rotary_wave/frequency";
 
-/// From below the slowest pair of channels to above the fastest.
-ValueRange frequency_range(const std::vector<double>& frequencies) {
-  double low = HUGE_VAL, high = 0;
-  for (const double f : frequencies)
-    if (f > 1e-12 && std::isfinite(f)) {
-      low = std::min(low, f);
-      high = std::max(high, f);
-    }
-  return high > 0 ? ValueRange{low / 1.5, high * 1.5} : ValueRange{0.001, 1};
-}
-
 /// The phase -theta t at which a pair asks for the offset t, broken where it passes pi.
 void add_offset_line(Panel& panel, const ValueRange& range, double offset, const Line& line) {
   constexpr int steps = 600;
@@ -49,7 +38,8 @@ Figure draw_rotary_wave(const Result& result, const FigureOptions& options) {
   const auto& real = doubles_of(result, real_name, {"layer", "head", "pair"});
   const auto& imaginary = doubles_of(result, imaginary_name, {"layer", "head", "pair"});
   const auto& estimates = doubles_of(result, estimate_name, {"layer", "head"});
-  const ValueRange range = frequency_range(frequencies);
+  const ValueRange pairs = positive_range(frequencies);  // from below the slowest pair of channels to above the fastest
+  const ValueRange range = pairs.high > 0 ? ValueRange{pairs.low / 1.5, pairs.high * 1.5} : ValueRange{0.001, 1};
   FigurePanels panels{.grid = {.panel = {options.heads.size() == 1 ? 3.4 : 2.1, 1.6}, .gap = {0.26, 0.44}},
                       .x = {.range = range, .log = 10, .common = true},
                       .y = {.range = {-pi, pi}, .tics = {.named = {{-pi, "−π"}, {0, "0"}, {pi, "π"}}}, .common = true},

@@ -49,14 +49,17 @@ std::string column_title(const Result& result, std::size_t row, double component
 /// a half, in the order in which they are stored, then those in which it comes nearest to that.
 std::vector<std::size_t> visible_waves(const Result& result, const ChosenHead& head, std::span<const double> components,
                                        std::size_t length) {
+  std::vector<std::size_t> waves;
   std::vector<double> farther;  // by how many octaves the shift is too small or too large
   for (const double component : components) {
     const double shift =
         std::abs(head.measured) * frequency_of(result, head.row, component) / static_cast<double>(length);
     const double octaves = std::max(std::log2(1.0 / 16 / shift), std::log2(shift / 0.5));
-    farther.push_back(std::isfinite(octaves) ? -std::max(octaves, 0.0) : std::nan(""));
+    farther.push_back(std::isfinite(octaves) ? std::max(octaves, 0.0) : HUGE_VAL);
+    waves.push_back(waves.size());
   }
-  return descending(farther);
+  std::ranges::stable_sort(waves, {}, [&](std::size_t wave) { return farther[wave]; });
+  return waves;
 }
 
 Figure draw_redefined(const Result& result, const FigureOptions& options) {
@@ -81,7 +84,7 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
             .title = fmt::format("position in the first document (T = {} tokens)", length)},
       .left = "value (units of X)",
       .legend = {{"query", query_line}, {"key", key_line}}};
-  if (const double page = options.style.width; page > 0 && page < 2 * one_line + 1.27) {
+  if (const double page = options.width; page > 0 && page < 2 * one_line + 1.27) {
     panels.grid.gap.y += 0.13;  // the head's name and what is said of the column stand in two lines
     panels.grid.margin.top += 0.13;
   }
@@ -124,16 +127,16 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
                          SpectrumLine{"wave_spectra/query", "queries Q", {categorical(0), 1.1, ""}}};
   const auto layers = whole_coordinates(result.at(lines[0].field), "layer");
   const auto frequencies = coordinates(result.at(lines[0].field), "frequency");
+  const std::size_t first = frequencies.front() > 0 ? 0 : 1;
+  const auto amplitudes = [&](const SpectrumLine& line, std::size_t layer) {
+    return slice_of(doubles_of(result, line.field, {"layer", "frequency"}), layer, frequencies.size()).subspan(first);
+  };
   // One range for all panels, so that layers compare; logarithmic where small amplitudes would lie on the axis.
-  double low = HUGE_VAL, high = 0;
-  for (const SpectrumLine& line : lines) {
-    const auto& amplitudes = doubles_of(result, line.field, {"layer", "frequency"});
-    for (std::size_t i = 0; i < amplitudes.size(); ++i)
-      if (const double a = amplitudes[i]; std::isfinite(a) && a > 0 && frequencies[i % frequencies.size()] > 0) {
-        low = std::min(low, a);
-        high = std::max(high, a);
-      }
-  }
+  std::vector<double> all;
+  for (const SpectrumLine& line : lines)
+    for (std::size_t layer = 0; layer < layers.size(); ++layer)
+      for (const double one : amplitudes(line, layer)) all.push_back(one);
+  auto [low, high] = positive_range(all);
   low = std::max(low, high * 1e-4);
   PanelAxis y{.common = true};
   if (high > 8 * low) {
@@ -166,35 +169,16 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
   for (std::size_t c = lines.size(); c-- > 3;) panels.legend.push_back({lines[c].title, lines[c].line});
   panels.legend.push_back({"shuffled", {ink::number, 1.2, "."}});
   // Where a page does not hold all layers, layers as far apart as possible.
-  const std::size_t shown = fitting(panels, n, options.style);
+  const std::size_t shown = fitting(panels, n, options.width);
   panels.of = n;
   panels.what = "layers";
   panels.fill = [&](Panel& panel, std::size_t k) {
-    const std::size_t layer = shown > 1 ? k * (n - 1) / (shown - 1) : 0, first = frequencies.front() > 0 ? 0 : 1;
+    const std::size_t layer = shown > 1 ? k * (n - 1) / (shown - 1) : 0;
     panel.name(fmt::format("layer {}", layers[layer]), 7.5);
     for (const SpectrumLine& line : lines)
-      panel.curve(
-          std::span(frequencies).subspan(first),
-          slice_of(doubles_of(result, line.field, {"layer", "frequency"}), layer, frequencies.size()).subspan(first),
-          line.line);
+      panel.curve(std::span(frequencies).subspan(first), amplitudes(line, layer), line.line);
   };
-  return drawn_panels(panels, shown, options.style);
-}
-
-/// The place of the lag at which a curve is largest; its size if no value is a number, all are the same, or the largest is
-/// at the end of what is shown, where the curve was cut off.
-std::size_t peak_of(std::span<const double> lags, std::span<const double> sums) {
-  const auto far = static_cast<Index>(std::max({1.0, -lags.front(), lags.back()}));
-  Vector curve = Vector::Constant(2 * far + 1, std::nan(""));
-  double least = HUGE_VAL;
-  for (std::size_t t = 0; t < lags.size(); ++t)
-    if (std::isfinite(sums[t])) {
-      curve[static_cast<Index>(lags[t]) + far] = sums[t];
-      least = std::min(least, sums[t]);
-    }
-  const auto peak = offset_peak(curve);
-  if (!peak || peak->at_edge || !(curve[peak->offset + far] > least)) return lags.size();
-  return static_cast<std::size_t>(std::ranges::find(lags, static_cast<double>(peak->offset)) - lags.begin());
+  return drawn_panels(panels, shown, options.width);
 }
 
 Figure draw_cross_covariance(const Result& result, const FigureOptions& options) {
@@ -243,9 +227,12 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
     const double span = range.high - range.low;
     above.y.range = {range.low, range.high + 0.12 * span};
     above.y.tics = {.step = tic_step(1.4 * span), .numbers = Numbers::plain};
-    if (const std::size_t peak = peak_of(lags, sum); peak < lags.size()) {
-      const bool before = lags[peak] < 0;
-      above.mark({value(lags[peak]), value(sum[peak])}, {ink::mark, 0.4}, signed_offset(lags[peak]),
+    const auto peak = offset_peak(Eigen::Map<const Vector>(sum.data(), std::ssize(sum)));
+    const auto lag = static_cast<double>(peak ? peak->offset : 0);
+    // No dot on a flat curve, nor where the lags end.
+    if (const double most = largest_of(sum, -HUGE_VAL); peak && !peak->at_edge && most > std::ranges::min(sum)) {
+      const bool before = lag < 0;
+      above.mark({value(lag), value(most)}, {ink::mark, 0.4}, signed_offset(lag),
                  {.points = 7.5,
                   .bold = true,
                   .ink = ink::mark,

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -20,7 +19,6 @@
 #include "../../core/fields/measures.h"
 #include "../../data/files/packed_text.h"
 #include "../drawing/visible_text.h"
-#include "../tables/head_findings.h"
 #include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 
@@ -182,7 +180,7 @@ constexpr const char* kept_arrays[]{"head_account/measured_profile",
                                     "strongest_pairs/key",
                                     "strongest_pairs/query_token",
                                     "strongest_pairs/key_token"};
-constexpr Index farthest_kept = 128;  // tokens, of trace_field if it is too large
+constexpr double farthest_kept = 128;  // tokens, of trace_field if it is too large
 
 bool is_text(const Field& field) {
   return std::holds_alternative<std::vector<std::string>>(field.values);
@@ -200,41 +198,23 @@ std::size_t bytes_of(const Field& field) {
   return is_text(field) ? text_bytes(field).size() : 4 * static_cast<std::size_t>(field.size());
 }
 
-/// The places with the largest score, in the order in which they stand.
-Places largest_places(const std::vector<double>& score, std::size_t count) {
-  Places places(score.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return score[a] > score[b]; });
-  places.resize(std::min(places.size(), count));
-  std::sort(places.begin(), places.end());
-  return places;
-}
-
-/// [map_head]  the stronger a head stands in the table, the larger; 0: not there.
-std::vector<double> head_ranks(const Result& result, const std::vector<std::string>& names) {
-  std::vector<double> ranks(names.size(), 0.0);
-  if (head_values(result).heads.empty()) return ranks;
-  const std::vector<std::string> table = names_by_strength(result);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    ranks[i] = static_cast<double>(table.end() - std::ranges::find(table, names[i]));
-  return ranks;
-}
-
-/// The places of an axis that the page keeps.
-Places kept_places(const Result& result, const Field& field, std::size_t axis) {
-  const Axis& along = field.axes[axis];
-  const auto size = static_cast<std::size_t>(along.size());
-  std::vector<double> score(size, 0.0);
+/// The places of an axis that the page keeps: of maps those of the strongest heads, as many as have room.
+Places kept_places(const Result& result, const Field& field, const Axis& along) {
+  Places places;
   if (along.name == "map_head") {
-    const std::size_t of_one = bytes_of(field) / std::max<std::size_t>(1, size);
-    return largest_places(head_ranks(result, labels_of(field, along.name)),
-                          most_of_one / std::max<std::size_t>(1, of_one));
+    std::vector<HeadName> names;
+    for (const std::string& name : labels_of(field, along.name)) names.push_back(parse_head_name(name));
+    places = table_order(result, names);
+    const std::size_t of_one = std::max<std::size_t>(1, bytes_of(field) / std::max<std::size_t>(1, names.size()));
+    places.resize(std::min(places.size(), most_of_one / of_one));
+    std::ranges::sort(places);
+    return places;
   }
-  if (field.name != trace_field || along.name != "offset" || bytes_of(field) <= most_of_one)
-    return largest_places(score, size);
-  const std::vector<double> values = coordinates(field, along.name);
-  for (std::size_t i = 0; i < size; ++i) score[i] = -std::abs(values[i]);
-  return largest_places(score, static_cast<std::size_t>(2 * farthest_kept + 1));
+  const bool near = field.name == trace_field && along.name == "offset" && bytes_of(field) > most_of_one;
+  const std::vector<double> offsets = near ? coordinates(field, along.name) : std::vector<double>();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(along.size()); ++i)
+    if (!near || std::abs(offsets[i]) <= farthest_kept) places.push_back(i);
+  return places;
 }
 
 std::string exact_bytes(const std::vector<double>& values) {
@@ -268,7 +248,7 @@ PageArrays page_arrays(const Result& result, std::size_t most) {
     field->check_shape();
     Field part = *field;
     for (std::size_t a = 0; a < part.axes.size(); ++a)
-      if (const Places places = kept_places(result, part, a); std::ssize(places) < part.axes[a].size())
+      if (const Places places = kept_places(result, part, part.axes[a]); std::ssize(places) < part.axes[a].size())
         part = taken(part, a, places);
     std::pair<std::string, ordered_json> packed;
     if (part.size() > 0 && bytes_of(part) <= most_of_one) packed = packed_array(part);

@@ -18,9 +18,6 @@ namespace headwave {
 namespace {
 
 constexpr const char* comparison_verdict_name = "comparison/verdict";
-const std::vector<std::string> comparison_fields{
-    comparison_verdict_name,     "comparison/first", "comparison/second",     "comparison/changed",
-    "comparison/profile_offset", "comparison/rank",  "comparison/first_word", "comparison/second_word"};
 constexpr std::uint8_t beyond_interval = 1;  // place among the meanings of comparison/verdict
 
 /// @param more  digits beyond the usual
@@ -41,8 +38,7 @@ std::string change_text(const std::string& first, const std::string& second, boo
   return (first == second && !changed ? first : first + " -> " + second) + (changed ? " *" : "");
 }
 
-}  // namespace
-
+/// Rows (layer, head), heads that changed first.
 std::vector<std::size_t> ranked_rows(const Result& result) {
   const auto& ranks = counts_of(result, "comparison/rank", {"layer", "head"});
   std::vector<std::size_t> rows(ranks.size(), ranks.size());
@@ -52,93 +48,6 @@ std::vector<std::size_t> ranked_rows(const Result& result) {
     throw ShapeError(fmt::format("comparison/rank: expected 0 .. {}, each once", std::ssize(ranks) - 1));
   return rows;
 }
-
-namespace {
-
-/// A comparison as it is read, with the rows that a table shows.
-class Compared {
- public:
-  Compared(const Result& result, bool all)
-      : result_(result),
-        first_(doubles_of(result, "comparison/first", {"measure", "layer", "head"})),
-        second_(doubles_of(result, "comparison/second", {"measure", "layer", "head"})),
-        verdict_(flags_of(result, comparison_verdict_name, {"measure", "layer", "head"})),
-        at_(doubles_of(result, "comparison/profile_offset", {"layer", "head"})),
-        measures_(labels_of(result.at(comparison_verdict_name), "measure")),
-        heads_(field_heads(result.at(comparison_verdict_name))),
-        rows_(ranked_rows(result)) {
-    require_fitting(result, comparison_fields);
-    const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
-    if (!all) std::erase_if(rows_, [&](std::size_t row) { return changed[row] == 0; });
-    add("head", [&](std::size_t row) { return head_name(heads_[row].layer, heads_[row].head); });
-  }
-
-  template <class Cell>
-  void add(const std::string& header, const Cell& cell_of) {
-    columns_.push_back({header, Align::left, {}});
-    for (const std::size_t row : rows_) columns_.back().cells.push_back(cell_of(row));
-  }
-  /// A column of a measure, with a star where it is beyond its interval and `stars`; none if there is no such measure.
-  void add_measure(const std::string& name, const std::string& header, bool stars) {
-    const auto m = static_cast<std::size_t>(std::ranges::find(measures_, name) - measures_.begin());
-    if (m == measures_.size()) return;
-    const Field* change = result_.find("change/" + name);
-    const bool tokens = change != nullptr && change->unit == "token";
-    add(header, [&](std::size_t row) {
-      const double one = first_[place(m, row)], other = second_[place(m, row)];
-      const bool changed = stars && beyond(m, row);
-      constexpr int most = 4;  // digits that tell the two numbers of a change apart
-      int more = 0;
-      const auto text = [&](double value) { return number_text(value, tokens, more); };
-      while (changed && one != other && more < most && text(one) == text(other)) ++more;
-      return change_text(text(one), text(other), changed);
-    });
-  }
-  /// Columns of all measures, and of words that both results say.
-  void add_all() {
-    for (const std::string& name : measures_) {
-      if (name == "profile") add("changed most at", [&](std::size_t row) { return number_text(at_[row], true); });
-      add_measure(name, in_words(name), true);
-    }
-    if (result_.find("comparison/first_word") == nullptr) return;
-    const auto& one = strings_of(result_, "comparison/first_word", {"word", "layer", "head"});
-    const auto& other = strings_of(result_, "comparison/second_word", {"word", "layer", "head"});
-    const auto& words = labels_of(result_.at("comparison/first_word"), "word");
-    for (std::size_t w = 0; w < words.size(); ++w)
-      add(visible_text(words[w]), [&](std::size_t row) {
-        return change_text(visible_text(one[place(w, row)]), visible_text(other[place(w, row)]), false);
-      });
-  }
-  /// "profile at -1, weight, by position, by self": what changed beyond its interval.
-  [[nodiscard]] std::string changed(std::size_t row) const {
-    std::vector<std::string> names;
-    for (std::size_t m = 0; m < measures_.size(); ++m) {
-      if (!beyond(m, row)) continue;
-      const std::string& name = measures_[m];
-      names.push_back(name == "profile"                ? fmt::format("profile at {}", number_text(at_[row], true))
-                      : name.starts_with("weight_at_") ? "weight"
-                                                       : in_words(name));
-      if (std::ranges::count(names, names.back()) > 1) names.pop_back();
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
-  }
-  [[nodiscard]] std::vector<TableColumn> columns() { return std::move(columns_); }
-
- private:
-  [[nodiscard]] std::size_t place(std::size_t measure, std::size_t row) const { return measure * heads_.size() + row; }
-  [[nodiscard]] bool beyond(std::size_t measure, std::size_t row) const {
-    return verdict_[place(measure, row)] == beyond_interval;
-  }
-
-  const Result& result_;
-  const std::vector<double>&first_, &second_;  ///< (measure, layer, head)
-  const std::vector<std::uint8_t>& verdict_;   ///< (measure, layer, head)
-  const std::vector<double>& at_;              ///< (layer, head)
-  const std::vector<std::string>& measures_;
-  FieldHeads heads_;
-  std::vector<std::size_t> rows_;
-  std::vector<TableColumn> columns_;
-};
 
 /// Two texts from where they begin to differ, so that long ones that begin alike can be told apart.
 std::string difference_text(const std::string& first, const std::string& second) {
@@ -155,21 +64,72 @@ std::string difference_text(const std::string& first, const std::string& second)
 
 }  // namespace
 
-std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
-  if (result.find(comparison_verdict_name) == nullptr) return {};
-  Compared compared(result, all);
-  compared.add_all();
-  return compared.columns();
-}
-
-std::vector<TableColumn> short_comparison(const Result& result, bool all) {
-  if (result.find(comparison_verdict_name) == nullptr) return {};
-  Compared compared(result, all);
-  compared.add_measure("offset", "offset", false);
-  compared.add_measure("weight_at_first", "weight there", false);
-  compared.add_measure("bits", "bits", false);
-  compared.add("beyond the interval", [&](std::size_t row) { return compared.changed(row); });
-  return compared.columns();
+std::vector<TableColumn> comparison_columns(const Result& result, bool all, bool wide) {
+  const Field* verdicts = result.find(comparison_verdict_name);
+  if (verdicts == nullptr) return {};
+  require_fitting(result,
+                  {comparison_verdict_name, "comparison/first", "comparison/second", "comparison/changed",
+                   "comparison/profile_offset", "comparison/rank", "comparison/first_word", "comparison/second_word"});
+  const auto &first = doubles_of(result, "comparison/first", {"measure", "layer", "head"}),
+             &second = doubles_of(result, "comparison/second", {"measure", "layer", "head"}),
+             &changed_at = doubles_of(result, "comparison/profile_offset", {"layer", "head"});
+  const auto &verdict = flags_of(result, comparison_verdict_name, {"measure", "layer", "head"}),
+             &changed = flags_of(result, "comparison/changed", {"layer", "head"});
+  const std::vector<std::string>& measures = labels_of(*verdicts, "measure");
+  const FieldHeads heads = field_heads(*verdicts);
+  std::vector<std::size_t> rows = ranked_rows(result);
+  if (!all) std::erase_if(rows, [&](std::size_t row) { return changed[row] == 0; });
+  std::vector<TableColumn> columns;
+  const auto add = [&](const std::string& header, const auto& cell_of) {
+    columns.push_back({header, Align::left, {}});
+    for (const std::size_t row : rows) columns.back().cells.push_back(cell_of(row));
+  };
+  add("head", [&](std::size_t row) { return head_name(heads[row].layer, heads[row].head); });
+  // A star where the measure is beyond its interval, in columns that have stars.
+  const auto add_measure = [&](std::size_t m, const std::string& header, bool stars) {
+    const Field* change = result.find("change/" + measures[m]);
+    const bool tokens = change != nullptr && change->unit == "token";
+    add(header, [&, m](std::size_t row) {
+      const std::size_t place = m * heads.size() + row;
+      const bool told = stars && verdict[place] == beyond_interval;
+      constexpr int most = 4;  // digits that tell the two numbers of a change apart
+      int more = 0;
+      const auto text = [&](double value) { return number_text(value, tokens, more); };
+      while (told && first[place] != second[place] && more < most && text(first[place]) == text(second[place])) ++more;
+      return change_text(text(first[place]), text(second[place]), told);
+    });
+  };
+  for (std::size_t m = 0; m < measures.size(); ++m) {
+    const std::string& name = measures[m];
+    if (wide && name == "profile")
+      add("changed most at", [&](std::size_t row) { return number_text(changed_at[row], true); });
+    if (wide || name == "offset" || name == "bits")
+      add_measure(m, in_words(name), wide);
+    else if (name == "weight_at_first")
+      add_measure(m, "weight there", false);
+  }
+  if (!wide)
+    add("beyond the interval", [&](std::size_t row) {
+      std::vector<std::string> names;  // "profile at -1, weight, by position, by self"
+      for (std::size_t m = 0; m < measures.size(); ++m) {
+        if (verdict[m * heads.size() + row] != beyond_interval) continue;
+        const std::string name = measures[m] == "profile" ? "profile at " + number_text(changed_at[row], true)
+                                 : measures[m].starts_with("weight_at_") ? "weight"
+                                                                         : in_words(measures[m]);
+        if (std::ranges::count(names, name) == 0) names.push_back(name);
+      }
+      return fmt::format("{}", fmt::join(names, ", "));
+    });
+  if (!wide || result.find("comparison/first_word") == nullptr) return columns;
+  const auto &one = strings_of(result, "comparison/first_word", {"word", "layer", "head"}),
+             &other = strings_of(result, "comparison/second_word", {"word", "layer", "head"});
+  const std::vector<std::string>& words = labels_of(result.at("comparison/first_word"), "word");
+  for (std::size_t w = 0; w < words.size(); ++w)
+    add(visible_text(words[w]), [&](std::size_t row) {
+      const std::size_t place = w * heads.size() + row;
+      return change_text(visible_text(one[place]), visible_text(other[place]), false);
+    });
+  return columns;
 }
 
 std::string comparison_note(const Result& result) {

@@ -1,6 +1,7 @@
 #include "exported_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <sstream>
@@ -161,45 +162,34 @@ std::vector<Cell> cells_of(const Result& result, const HeadValues& found, const 
 
 DataTable head_rows(const Result& result) {
   const HeadValues found = head_values(result);
-  if (found.heads.empty()) return DataTable({});
-  std::vector<std::string> names;
-  std::vector<std::vector<Cell>> columns;
-  const auto add = [&](const std::string& name, std::vector<Cell> cells) {
-    names.push_back(name);
-    columns.push_back(std::move(cells));
+  DataTable table;
+  if (found.heads.empty()) return table;
+  const auto column = [&](const std::string& name) { return std::ranges::find(table, name, &DataColumn::name); };
+  const auto put = [&](const std::string& name, std::vector<Cell> cells) {
+    if (column(name) == table.end()) table.push_back({name, {}});
+    column(name)->cells = std::move(cells);
   };
   for (const auto& [name, cell] : origin_cells(result.provenance))
-    add(name, std::vector<Cell>(found.heads.size(), cell));
-  for (const char* name : {"head", "layer", "index"}) add(name, found.cells.at(name));
+    put(name, std::vector<Cell>(found.heads.size(), cell));
+  for (const char* name : {"head", "layer", "index"}) put(name, found.cells.at(name));
   for (const Measure& measure : measures()) {
-    std::string name = measure.name;
-    if (name.empty()) std::ranges::replace(name = measure.field, '/', '_');
-    const bool again = std::ranges::count(names, name) > 0;  // two Fields of one measure: the last that is there
-    if (again && result.find(measure.field) == nullptr) continue;
-    const auto put = [&](const std::string& column, const std::vector<Cell>& cells) {
-      if (again)
-        columns[static_cast<std::size_t>(std::ranges::find(names, column) - names.begin())] = cells;
-      else
-        add(column, cells);
+    const std::string key = *measure.name == '\0' ? measure.field : measure.name;
+    std::string name = key;
+    std::ranges::replace(name, '/', '_');
+    // Of two Fields of one measure the last that is there.
+    if (column(name) != table.end() && result.find(measure.field) == nullptr) continue;
+    put(name, found.cells.at(key));
+    const auto put_end = [&](const char* suffix, const char* which) {
+      put(name + suffix, cells_of(result, found, found.any(key) ? measure.end(which) : "", measure.part));
     };
-    if (!again) add(name, found.cells.at(*measure.name == '\0' ? measure.field : measure.name));
-    const bool there = found.any(*measure.name == '\0' ? measure.field : measure.name);
-    if (measure.interval) {
-      put(name + "_low", cells_of(result, found, there ? measure.end("lower") : "", measure.part));
-      put(name + "_high", cells_of(result, found, there ? measure.end("upper") : "", measure.part));
-    }
+    if (measure.interval) put_end("_low", "lower");
+    if (measure.interval) put_end("_high", "upper");
     if (measure.p_value) {
       const std::string group(measure.field, std::string_view(measure.field).find('/'));
       put(name + "_p", cells_of(result, found, group + "/p_value", ""));
     }
   }
-  for (const Field* field : asked_columns(result)) add(field->name, found.cells.at(field->name));
-  DataTable table(names);
-  for (std::size_t head = 0; head < found.heads.size(); ++head) {
-    std::vector<Cell> row;
-    for (const std::vector<Cell>& column : columns) row.push_back(column[head]);
-    table.add_row(std::move(row));
-  }
+  for (const Field* field : asked_columns(result)) put(field->name, found.cells.at(field->name));
   return table;
 }
 
@@ -224,27 +214,29 @@ ExportedTables::ExportedTables(const Result& result, const std::vector<std::stri
 
 std::vector<std::filesystem::path> ExportedTables::files() const {
   std::vector<std::filesystem::path> files{columns_file};
-  if (!heads_.columns().empty()) files.emplace_back("heads.csv");
+  if (!heads_.empty()) files.emplace_back("heads.csv");
   for (const FieldTable& table : tables_) files.emplace_back(table.name + ".csv");
   return files;
 }
 
 void ExportedTables::write(const std::filesystem::path& folder) const {
-  DataTable columns({"file", "column", "is", "unit", "long_name", "undefined"});
+  DataTable columns{{"file", {}}, {"column", {}}, {"is", {}}, {"unit", {}}, {"long_name", {}}, {"undefined", {}}};
+  const auto add_row = [&](const std::array<std::string, 6>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c) columns[c].cells.emplace_back(cells[c]);
+  };
   std::vector<std::unique_ptr<ReplacedFile>> files;
   for (const std::filesystem::path& name : this->files())
     files.push_back(std::make_unique<ReplacedFile>(folder / name));
-  if (!heads_.columns().empty()) files[1]->write(comma_separated(heads_));
+  if (!heads_.empty()) files[1]->write(comma_separated(heads_));
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     ReplacedFile& file = *files[files.size() - tables_.size() + i];
     const std::vector<const Field*>& fields = tables_[i].fields;
     write_csv(tables_[i], [&](std::string_view text) { file.write(text); });
     const std::string name = tables_[i].name + ".csv";
-    for (const Axis& axis : fields.front()->axes)
-      columns.add_row({name, axis.name, "axis", axis.unit, axis.long_name, ""});
+    for (const Axis& axis : fields.front()->axes) add_row({name, axis.name, "axis", axis.unit, axis.long_name, ""});
     for (const Field* field : fields)
-      columns.add_row({name, field->quantity(), "value", field->unit, field->long_name,
-                       attribute_text(field->attributes, "undefined")});
+      add_row({name, field->quantity(), "value", field->unit, field->long_name,
+               attribute_text(field->attributes, "undefined")});
   }
   files.front()->write(comma_separated(columns));
   commit_all(files);

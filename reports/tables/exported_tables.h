@@ -62,7 +62,7 @@ class ExportedTables {
   void write(const std::filesystem::path& folder) const;
 
  private:
-  DataTable heads_{{}};
+  DataTable heads_;
   std::vector<FieldTable> tables_;
   std::vector<std::string> left_out_;
 };

@@ -148,12 +148,9 @@ DataTable head_data(const Result& result, const HeadValues& values) {
   std::vector<std::string> names = head_data_columns();
   if (values.any("planted_kind")) names.insert(names.end(), {"planted_kind", "planted_offset", "planted_found"});
   for (const Field* field : asked_columns(result)) names.push_back(field->name);
-  DataTable table(names);
-  for (std::size_t head = 0; head < values.heads.size(); ++head) {
-    std::vector<Cell> row;
-    for (const std::string& name : names) row.push_back(values.cells.at(name)[head]);
-    table.add_row(std::move(row));
-  }
+  DataTable table;
+  for (const std::string& name : names)
+    table.push_back({name, values.heads.empty() ? std::vector<Cell>() : values.cells.at(name)});
   return table;
 }
 

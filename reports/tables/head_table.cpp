@@ -202,7 +202,8 @@ std::vector<std::size_t> strongest_rows(const Result& result, const HeadValues& 
 /// Numbers from the largest, undefined ones last; words and offsets from the first.
 std::vector<std::size_t> sorted_rows(const Result& result, const HeadValues& values, const std::string& by) {
   if (by.empty()) return strongest_rows(result, values);
-  const std::vector<std::string> known = head_data(result, values).columns();
+  std::vector<std::string> known;
+  for (const DataColumn& column : head_data(result, values)) known.push_back(column.name);
   if (std::ranges::count(known, by) == 0)
     throw ShapeError(fmt::format("heads are sorted by {}; there is no {}", fmt::join(known, ", "), by));
   std::vector<std::size_t> rows(values.heads.size());
@@ -280,17 +281,22 @@ std::string offsets_sentence(const HeadValues& values) {
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options) {
   const HeadValues values = head_values(result);
   if (!values.heads.empty()) return columns_of(result, values, options.wide, sorted_rows(result, values, options.sort));
-  return options.wide ? comparison_columns(result, true) : short_comparison(result, true);
+  return comparison_columns(result, true, options.wide);
 }
 
-std::vector<std::string> names_by_strength(const Result& result) {
+std::vector<HeadName> heads_by_strength(const Result& result) {
   const HeadValues values = head_values(result);
-  if (values.heads.empty())
-    throw ShapeError(
-        "the strongest heads need measured or predicted offsets, which the result does not contain; name heads");
-  std::vector<std::string> names;
-  for (const std::size_t head : strongest_rows(result, values)) names.push_back(values.word(head, "head"));
-  return names;
+  std::vector<HeadName> heads;
+  for (const std::size_t head : strongest_rows(result, values)) heads.push_back(values.heads[head]);
+  return heads;
+}
+
+std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names) {
+  const std::vector<HeadName> table = heads_by_strength(result);
+  std::vector<std::size_t> places(names.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::stable_sort(places, {}, [&](std::size_t place) { return std::ranges::find(table, names[place]); });
+  return places;
 }
 
 std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, const HeadTableOptions& options) {

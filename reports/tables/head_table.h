@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
+#include "../../core/fields/head_name.h"
 #include "../drawing/terminal_table.h"
 
 namespace headwave {
@@ -52,9 +53,11 @@ std::string finding_title(const Result& result);
 /// @param columns  of shown_columns(), perhaps with more beside
 std::string head_answer(const Result& result, const std::vector<TableColumn>& columns);
 
-/// Names of all heads, the strongest first, as the table has them.
-/// @throws ShapeError if the result has neither measured nor predicted offsets
-std::vector<std::string> names_by_strength(const Result& result);
+/// All heads, the strongest first, as the table has them; none if the result has neither measured nor predicted offsets.
+std::vector<HeadName> heads_by_strength(const Result& result);
+
+/// The places of some heads in that order; as they stand if the result has no such order.
+std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names);
 
 /// Names of the Fields that the answer is made of, so that no more need be read.
 std::vector<std::string> head_table_fields();

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
+#include <string>
 
 #include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
@@ -39,8 +40,22 @@ Result looking(Index offset, std::uint64_t seed, Index documents = 10) {
   return result;
 }
 
-const MeasureChange& measure(const Comparison& compared, std::string_view name) {
-  return *std::ranges::find(compared.measures, std::string(name), &MeasureChange::name);
+/// An entry of comparison/QUANTITY.
+double number(const Result& compared, const char* quantity, const char* measure, std::size_t row) {
+  const std::string name = std::string("comparison/") + quantity;
+  return head_doubles(compared, name, measure)[row];
+}
+
+std::vector<std::string> verdicts(const Result& compared, const char* measure) {
+  return head_meanings(compared, "comparison/verdict", measure);
+}
+
+bool changed(const Result& compared, std::size_t row) {
+  return flags_of(compared, "comparison/changed", {"layer", "head"})[row] == 1;
+}
+
+bool any_changed(const Result& compared) {
+  return std::ranges::count(flags_of(compared, "comparison/changed", {"layer", "head"}), 1) > 0;
 }
 
 }  // namespace
@@ -50,31 +65,33 @@ TEST_CASE("the head that looks elsewhere has changed, by as much, and no other h
   Result second = looking(1, 3);
   for (const bool paired : {true, false}) {
     if (!paired) second.provenance["source_sha256"] = std::string("cd");
-    const Comparison compared = comparison(first, second);
-    CHECK(compared.paired == paired);
-    CHECK(compared.provenance.size() == (paired ? 0U : 1U));
-    CHECK(compared.beyond());
-    CHECK(compared.order().front() == 4);
-    for (Index row = 0; row < layers * heads; ++row) CHECK(compared.beyond(row) == (row == 4));
-    CHECK(measure(compared, "offset").second[4] == 1);
-    CHECK(measure(compared, "offset").verdict[4] == ChangeVerdict::beyond);
-    const MeasureChange& weight = measure(compared, "weight_at_first");
-    CHECK(weight.second[4] - weight.first[4] == Approx(-0.5).margin(0.05));
-    CHECK((weight.lower[4] < -0.45 && weight.upper[4] > -0.55));
-    const Result result = result_of(compared, "one", "other");
-    CHECK(result.fields.front().name == "comparison/first");
-    CHECK((result.find("comparison/set_to") == nullptr) == paired);
+    const Result compared = comparison(first, second, {"one", "other"});
+    CHECK(attribute_text(compared.at("comparison/first").attributes, "documents_paired") == (paired ? "yes" : "no"));
+    CHECK(counts_of(compared, "comparison/rank", {"layer", "head"})[4] == 0);
+    for (std::size_t row = 0; row < layers * heads; ++row) CHECK(changed(compared, row) == (row == 4));
+    CHECK(number(compared, "second", "offset", 4) == 1);
+    CHECK(verdicts(compared, "offset")[4] == "beyond");
+    const auto weight = [&](const char* quantity) { return number(compared, quantity, "weight_at_first", 4); };
+    CHECK(weight("second") - weight("first") == Approx(-0.5).margin(0.05));
+    CHECK((weight("lower") < -0.45 && weight("upper") > -0.55));
+    CHECK(compared.fields.front().name == "comparison/first");
+    CHECK((compared.find("comparison/set_to") == nullptr) == paired);
     if (!paired)
-      CHECK(std::get<std::vector<std::string>>(result.at("comparison/set_to").values) ==
+      CHECK(std::get<std::vector<std::string>>(compared.at("comparison/set_to").values) ==
             std::vector<std::string>{"ab", "cd"});
-    CHECK(std::get<std::string>(result.provenance.at("comparable")) == how_comparable(compared));
+    CHECK(attribute_text(compared.provenance, "comparable") ==
+          (paired ? "comparable head by head: one model, the same 10 documents of 11 tokens"
+                  : "comparable head by head: one model, 10 documents of 11 tokens against 10 others, so a change may "
+                    "be one of the texts"));
+    CHECK(attribute_text(compared.provenance, "decided_by") ==
+          (paired ? "10 pairs of blocks of documents" : "5 and 5 blocks of documents"));
   }
 }
 
 TEST_CASE("a result has not changed against itself") {
-  const Comparison compared = comparison(looking(-1, 1), looking(-1, 1));
-  CHECK_FALSE(compared.beyond());
-  CHECK(measure(compared, "offset").verdict[0] == ChangeVerdict::within);
+  const Result compared = comparison(looking(-1, 1), looking(-1, 1));
+  CHECK_FALSE(any_changed(compared));
+  CHECK(verdicts(compared, "offset")[0] == "within");
 }
 
 TEST_CASE("where an interval is in neither result the difference stands alone, and what one lacks is undefined") {
@@ -85,9 +102,8 @@ TEST_CASE("where an interval is in neither result the difference stands alone, a
     append(result.fields, types.taken());
     return result;
   };
-  CHECK(measure(comparison(with_shares(0.1), with_shares(0.9)), "previous").verdict[0] == ChangeVerdict::no_interval);
-  CHECK(measure(comparison(with_shares(0.1), with_shares(not_defined)), "previous").verdict[0] ==
-        ChangeVerdict::undefined);
+  CHECK(verdicts(comparison(with_shares(0.1), with_shares(0.9)), "previous")[0] == "no interval");
+  CHECK(verdicts(comparison(with_shares(0.1), with_shares(not_defined)), "previous")[0] == "undefined");
 }
 
 TEST_CASE("intervals must stand apart when widened for as many as there are") {
@@ -103,10 +119,10 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
   };
   // k = z(0.05 / 24) / z(0.05) = 2.866 / 1.645: two half widths of 1 reach 3.485 tokens.
   const auto verdict = [&](double share) {
-    return measure(comparison(with_shares(0, 1), with_shares(share, 1)), "by_phases").verdict[0];
+    return verdicts(comparison(with_shares(0, 1), with_shares(share, 1)), "by_phases")[0];
   };
-  CHECK(verdict(3.4) == ChangeVerdict::within);
-  CHECK(verdict(3.6) == ChangeVerdict::beyond);
+  CHECK(verdict(3.4) == "within");
+  CHECK(verdict(3.6) == "beyond");
 }
 
 TEST_CASE("parts of a profile without strength have not changed, whatever they are") {
@@ -122,22 +138,22 @@ TEST_CASE("parts of a profile without strength have not changed, whatever they a
     append(result.fields, account.taken());
     return result;
   };
-  const Comparison compared = comparison(accounted(0, {0, 1, 1, 1, 2, 0}), accounted(0.9, {0, 1, 2, 0, 2, 1}));
-  const MeasureChange& part = measure(compared, "by_position");
-  using enum ChangeVerdict;
-  CHECK(part.verdict == std::vector<ChangeVerdict>{beyond, no_interval, no_interval, beyond, no_interval, beyond});
-  CHECK(part.second[1] == 0.9);
-  CHECK(measure(compared, "by_self").verdict == part.verdict);
+  const Result compared = comparison(accounted(0, {0, 1, 1, 1, 2, 0}), accounted(0.9, {0, 1, 2, 0, 2, 1}));
+  CHECK(verdicts(compared, "by_position") ==
+        std::vector<std::string>{"beyond", "no interval", "no interval", "beyond", "no interval", "beyond"});
+  CHECK(number(compared, "second", "by_position", 1) == 0.9);
+  CHECK(verdicts(compared, "by_self") == verdicts(compared, "by_position"));
 }
 
 TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is called") {
   const auto untested = [](Index documents, bool paired, const ComparisonOptions& options) {
     Result second = looking(1, 2, documents);
     if (!paired) second.provenance["source_sha256"] = std::string("cd");
-    const Comparison compared = comparison(looking(-1, 1, documents), second, {"a", "b"}, options);
-    CHECK_FALSE(compared.beyond());
-    CHECK(measure(compared, "offset").verdict[4] == ChangeVerdict::no_interval);
-    return compared.untested;
+    const Result compared = comparison(looking(-1, 1, documents), second, {"a", "b"}, options);
+    CHECK_FALSE(any_changed(compared));
+    CHECK(verdicts(compared, "offset")[4] == "no interval");
+    CHECK_FALSE(compared.provenance.contains("decided_by"));
+    return attribute_text(compared.at("comparison/changed").attributes, "untested");
   };
   CHECK(untested(4, false, {}) ==
         "4 and 4 blocks of documents reach no level below 0.057; give each result 5 documents or more");
@@ -160,11 +176,11 @@ TEST_CASE("of cross-attention weights are means over the pairs that the result c
     append(result.fields, traced.taken());
     return result;
   };
-  const Comparison compared = comparison(crossing(-1, 1), crossing(1, 3));
-  CHECK((compared.beyond(4) && !compared.beyond(0)));
+  const Result compared = comparison(crossing(-1, 1), crossing(1, 3));
+  CHECK((changed(compared, 4) && !changed(compared, 0)));
   // 0.6 of the 10 pairs of a document of 11 tokens at offset -1, over 19 pairs.
-  CHECK(measure(compared, "weight_at_first").first[4] == Approx(0.6 * 10 / 19).margin(0.02));
-  CHECK(measure(compared, "weight_at_second").second[4] == Approx(0.6 * 10 / 21).margin(0.02));
+  CHECK(number(compared, "first", "weight_at_first", 4) == Approx(0.6 * 10 / 19).margin(0.02));
+  CHECK(number(compared, "second", "weight_at_second", 4) == Approx(0.6 * 10 / 21).margin(0.02));
 }
 
 TEST_CASE("results that cannot be compared are refused by name") {

@@ -123,11 +123,9 @@ TEST_CASE("every Field and every word of a head that the sources name is in the 
   account.site.reach = 0;
   add(word_atlas(account));
   add(describe(RotaryWave()));
-  Comparison comparison;
-  comparison.words.emplace_back();
-  comparison.provenance.emplace_back();
-  comparison.profiles.first = comparison.profiles.second = Matrix(0, 1);
-  add(describe(comparison));
+  Result other = planted.run(6);
+  other.provenance["told"] = std::string("otherwise");
+  add(comparison(other, planted.run(6)).fields);
   AccountEvidence evidence;
   evidence.grid = {{0}, 1};
   evidence.source = {"positions"};

@@ -50,7 +50,7 @@ TEST_CASE("captions: at a column's width every one is short, whichever heads are
   result.provenance.erase("interventions");
   const std::set<std::string> kept_heads{"attention_map"};  // of few heads
   FigureOptions options;
-  options.style.width = 3.4;
+  options.width = 3.4;
   for (const FigureKind& one : figure_kinds())
     for (const char* heads : {"", "strongest:1", "strongest:6", "strongest:12"}) {
       options.heads.clear();

@@ -58,7 +58,7 @@ TEST_CASE("heads: those that a figure chooses stand by strength, in grids of som
   CHECK(std::ranges::is_sorted(chosen, std::greater(), strength));
   const auto first_name = [&](double width) {
     FigureOptions options;
-    options.style.width = width;
+    options.width = width;
     const std::string script = kind_of_figure("offset_profile").draw(result, options).script();
     return script.substr(script.find("\"L") + 1, script.find('"', script.find("\"L") + 1) - script.find("\"L") - 1);
   };

@@ -15,7 +15,7 @@ using namespace headwave;
 TEST_CASE(
     "comparison: the table has the heads that changed, stars beyond intervals, and one text where both are alike") {
   const Result result = sample::comparison_result();
-  const std::vector<TableColumn> columns = comparison_columns(result, false);
+  const std::vector<TableColumn> columns = comparison_columns(result, false, true);
   CHECK(terminal_table(columns) ==
         "head  offset      changed most at  profile           entropy         kind\n"
         "----  ----------  ---------------  ----------------  --------------  ----------------\n"
@@ -24,8 +24,8 @@ TEST_CASE(
   for (Field& field : near.fields)  // of L0H1, whose offset comes first
     if (field.name == "comparison/first" || field.name == "comparison/second")
       std::get<std::vector<double>>(field.values)[1] = field.name == "comparison/first" ? -1.012 : -1.009;
-  CHECK(comparison_columns(near, false)[1].cells[0] == "-1.012 -> -1.009 *");
-  const std::vector<TableColumn> all = comparison_columns(result, true);
+  CHECK(comparison_columns(near, false, true)[1].cells[0] == "-1.012 -> -1.009 *");
+  const std::vector<TableColumn> all = comparison_columns(result, true, true);
   REQUIRE(all[0].cells.size() == 32);
   CHECK(all[0].cells[2] == "L0H2");
   CHECK(all[1].cells[2] == "-1 -> -");
@@ -33,7 +33,7 @@ TEST_CASE(
   CHECK(shown_columns(result, {.wide = true}).size() == all.size());
   CHECK(comparison_sentence(result) ==
         "1 of 32 heads changed beyond the intervals (the chance that any does by luck: 0.05)");
-  CHECK(comparison_columns(Result{}, true).empty());
+  CHECK(comparison_columns(Result{}, true, true).empty());
   CHECK(comparison_sentence(Result{}).empty());
   CHECK(
       comparison_note(result) ==
@@ -57,18 +57,19 @@ TEST_CASE(
   for (Field& field : parts.fields)
     if (field.name.starts_with("comparison/") && field.axes[0].name == "measure")
       std::get<std::vector<std::string>>(field.axes[0].values) = {"by_position", "by_self", "entropy_share"};
-  CHECK(short_comparison(parts, false).back().cells == std::vector<std::string>{"by position, by self"});
+  CHECK(comparison_columns(parts, false, false).back().cells == std::vector<std::string>{"by position, by self"});
 }
 
 TEST_CASE("comparison: Fields that do not go together are refused by name") {
   Result result = sample::comparison_result();
   std::get<std::vector<std::int64_t>>(field_of(result, "comparison/rank").values)[0] = 0;
-  CHECK_THROWS_WITH(ranked_rows(result), ContainsSubstring("comparison/rank: expected 0 .. 31, each once"));
+  CHECK_THROWS_WITH(comparison_columns(result, true, false),
+                    ContainsSubstring("comparison/rank: expected 0 .. 31, each once"));
   result = sample::comparison_result();
   Field& changed = field_of(result, "comparison/changed");
   changed.axes[0] = layer_axis(2);
   std::get<std::vector<std::uint8_t>>(changed.values).resize(16);
-  CHECK_THROWS_WITH(comparison_columns(result, true),
+  CHECK_THROWS_WITH(comparison_columns(result, true, true),
                     ContainsSubstring("comparison/changed: expected 4 entries on the axis 'layer'"));
 }
 

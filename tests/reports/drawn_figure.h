@@ -74,7 +74,7 @@ inline std::vector<headwave::Series> drawn_as(const headwave::Panel& panel, std:
 /// How much of a figure is shown in one way.
 inline std::size_t count_drawn(const headwave::Figure& figure, std::string_view with) {
   std::size_t count = 0;
-  for (const headwave::Panel& panel : figure.panels()) count += drawn_as(panel, with).size();
+  for (const headwave::Panel& panel : figure.panels) count += drawn_as(panel, with).size();
   return count;
 }
 

@@ -23,6 +23,12 @@ Result two_groups() {
   return result;
 }
 
+std::vector<std::string> names_of(const DataTable& table) {
+  std::vector<std::string> names;
+  for (const DataColumn& column : table) names.push_back(column.name);
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("exported tables: groups that are asked for, and tables that are short enough") {
@@ -42,7 +48,7 @@ TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
   const Axis layer = layer_axis(1), head = head_axis(2),
              cause{"cause", "1", "why", std::vector<std::string>{"position", "self", "context"}};
   Result result;
-  CHECK(head_rows(result).columns().empty());
+  CHECK(head_rows(result).empty());
   result.fields.push_back(make_field("measured_offset/offset", {layer, head}, "token", "", {-1, 2}));
   for (const char* name : {"head_account/part", "head_account/part_lower", "head_account/part_upper"})
     result.fields.push_back(make_field(name, {cause, layer, head}, "1", "", {0.5, 0.6, 0.1, 0.1, 0.7, 0.8}));
@@ -50,14 +56,14 @@ TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
     result.fields.push_back(make_field(name, {layer, head}, "token", "", {-1.5, 2.5}));
   std::get<std::vector<double>>(result.fields[2].values) = {0.4, 0.5, 0.0, 0.0, 0.6, 0.7};
   const DataTable heads = head_rows(result);
-  REQUIRE(heads.rows().size() == 2);
+  REQUIRE(heads.front().cells.size() == 2);
   const auto cell = [&](const std::string& name, std::size_t row) {
-    const auto column = std::ranges::find(heads.columns(), name);
-    REQUIRE(column != heads.columns().end());
-    return std::get<double>(heads.rows()[row][static_cast<std::size_t>(column - heads.columns().begin())]);
+    const auto column = std::ranges::find(heads, name, &DataColumn::name);
+    REQUIRE(column != heads.end());
+    return std::get<double>(column->cells[row]);
   };
-  CHECK(heads.columns()[9] == "head");
-  CHECK(std::get<std::string>(heads.rows()[1][9]) == "L0H1");
+  CHECK(heads[9].name == "head");
+  CHECK(std::get<std::string>(heads[9].cells[1]) == "L0H1");
   CHECK(cell("offset", 1) == 2);
   CHECK(cell("by_position_low", 0) == 0.4);
   CHECK(cell("by_context_low", 1) == 0.7);
@@ -69,19 +75,17 @@ TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
     result.fields.push_back(make_field(name, {layer, head}, "token", "", {-3, 4}));
   result.fields.push_back(make_field("rotary_wave/p_value", {layer, head}, "1", "", {0.01, 0.02}));
   const DataTable rotary = head_rows(result);
-  CHECK(rotary.columns() == heads.columns());
-  const auto at =
-      static_cast<std::size_t>(std::ranges::find(rotary.columns(), "offset_by_phases") - rotary.columns().begin());
+  CHECK(names_of(rotary) == names_of(heads));
   CHECK(comma_separated(rotary).find(",4,4,4,0.02,") != std::string::npos);
-  CHECK(std::get<double>(rotary.rows()[1][at]) == 4);
+  CHECK(std::get<double>(std::ranges::find(rotary, "offset_by_phases", &DataColumn::name)->cells[1]) == 4);
 }
 
 TEST_CASE("exported tables: rows of heads are of the same columns, whatever was asked") {
-  const std::vector<std::string> columns = head_rows(sample::result()).columns();
+  const std::vector<std::string> columns = names_of(head_rows(sample::result()));
   sample::Size size;
   size.bits = false;
-  CHECK(head_rows(sample::result(size)).columns() == columns);
-  CHECK(head_rows(sample::rotary_result()).columns() == columns);
+  CHECK(names_of(head_rows(sample::result(size))) == columns);
+  CHECK(names_of(head_rows(sample::rotary_result())) == columns);
   CHECK(std::set<std::string>(columns.begin(), columns.end()).size() == columns.size());
 }
 
@@ -90,8 +94,8 @@ TEST_CASE("exported tables: rows name model and revision") {
   result.fields.push_back(make_field("measured_offset/offset", {layer_axis(1), head_axis(1)}, "token", "", {-1}));
   const auto named = [&](Attributes provenance) {
     result.provenance = std::move(provenance);
-    const auto row = head_rows(result).rows().front();
-    return std::get<std::string>(row[0]) + " " + std::get<std::string>(row[1]);
+    const DataTable rows = head_rows(result);
+    return std::get<std::string>(rows[0].cells[0]) + " " + std::get<std::string>(rows[1].cells[0]);
   };
   CHECK(named({{"model", std::string("/c/models--org--a-name/snapshots/0123/model.safetensors")}}) ==
         "org/a-name 0123");

@@ -30,46 +30,46 @@ TEST_CASE("panels: fewer in a row where a page is narrow, rows equally full, as 
   CHECK(grid_of(panels, 6, {}).rows == 2);
   CHECK(grid_of(panels, 6, {}).columns == 3);
   for (const double width : {2.5, 3.4, 5.0, 7.0}) {
-    const PanelGrid fit = grid_of(panels, 6, {.width = width});
+    const PanelGrid fit = grid_of(panels, 6, width);
     INFO(width);
     CHECK(fit.width() == Approx(width).epsilon(1e-14));
     CHECK(fit.rows * fit.columns >= 6);
     CHECK((fit.columns == 1 || fit.panel.width >= 1.5));
     CHECK(fit.panel.height >= 1);
   }
-  CHECK(grid_of(panels, 6, {.width = 3.4}).columns == 1);
-  CHECK(grid_of(panels, 4, {.width = 7}).columns == 2);  // not 3 and 1
+  CHECK(grid_of(panels, 6, 3.4).columns == 1);
+  CHECK(grid_of(panels, 4, 7).columns == 2);  // not 3 and 1
 }
 
-TEST_CASE("panels: cells do not grow with the page, and a legend beside them stands below where the page is narrow") {
+TEST_CASE("panels: cells do not grow with the page, and a legend takes as many rows above them as it needs") {
   FigurePanels panels = two_by_one();
   panels.grows = false;
   panels.flatness = 0.5;
-  panels.grid.margin.right = 1.5;
-  for (int i = 0; i < 5; ++i) panels.beside.push_back({"entry", dot_sample(ink::text, 1)});
-  const PanelGrid wide = grid_of(panels, 1, {.width = 7}), narrow = grid_of(panels, 1, {.width = 3.4});
+  const double bare = grid_of(panels, 1, 7).margin.top;
+  for (int i = 0; i < 5; ++i) panels.legend.push_back({"entry", {}});
+  const PanelGrid wide = grid_of(panels, 1, 7), narrow = grid_of(panels, 1, 2);
   CHECK(wide.panel.width == 2);
   CHECK(wide.width() == Approx(7));
-  CHECK(wide.legend_below == 0);
-  CHECK(narrow.width() == Approx(3.4));
-  CHECK(narrow.legend_below == Approx(4 * legend_line + 0.12));  // a title and three rows
+  CHECK(wide.margin.top == bare);
+  CHECK(narrow.width() == Approx(2));
+  CHECK(narrow.margin.top > bare);
   CHECK(narrow.panel.height == Approx(0.5 * narrow.panel.width));
 }
 
 TEST_CASE("panels: as many as a page holds in whole rows, one row at least, and the figure says how many") {
   FigurePanels panels = two_by_one();
   CHECK(fitting(panels, 100, {}) == 100);
-  CHECK(fitting(panels, 100, {.width = 3.4}) == 5);  // 5 rows of 1.5 inches, 0.5 less and 1 more, in 9
-  CHECK(fitting(panels, 100, {.width = 7}) == 15);
-  CHECK(fitting(panels, 4, {.width = 7}) == 4);
+  CHECK(fitting(panels, 100, 3.4) == 5);  // 5 rows of 1.5 inches, 0.5 less and 1 more, in 9
+  CHECK(fitting(panels, 100, 7) == 15);
+  CHECK(fitting(panels, 4, 7) == 4);
   panels.of = 100;
-  CHECK(drawn_panels(panels, 100, {.width = 7}).shown == "15 of 100 heads are shown.");
+  CHECK(drawn_panels(panels, 100, 7).shown == "15 of 100 heads are shown.");
   CHECK(drawn_panels(panels, 100, {}).shown.empty());
   FigurePanels tall = two_by_one();
   tall.grid.panel.height = 20;
-  CHECK(fitting(tall, 100, {.width = 3.4}) == 1);
+  CHECK(fitting(tall, 100, 3.4) == 1);
   tall.each = 2;
-  CHECK(fitting(tall, 100, {.width = 3.4}) == 2);
+  CHECK(fitting(tall, 100, 3.4) == 2);
 }
 
 TEST_CASE("panels: notes take as many lines below as their words need") {

@@ -42,7 +42,7 @@ const std::map<std::string, Structure>& structures() {
       {"cross_covariance", {{"lag t = key − query (tokens)"}}},
       {"phase_spectrum", {{frequency, "phase θ (rad)", "amplitude |DFT|"}, 4}},
       {"account_profile", {{offset}}},
-      {"attention_bits", {{"head", "layer", "part of its bits"}}},
+      {"attention_bits", {{"head", "layer", "width: part of a head's bits"}}},
       {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
   };
   return all;
@@ -91,12 +91,11 @@ TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever the wi
     sample::Size size;
     size.heads = heads;
     const Result result = sample::rotary_result(size);
-    for (const FigureStyle& style :
-         {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4}, FigureStyle{.width = 7}})
+    for (const double width : {0.0, 2.0, 3.4, 7.0})
       for (const FigureKind& one : figure_kinds()) {
-        INFO(one.name << ' ' << style.width << ' ' << heads);
+        INFO(one.name << ' ' << width << ' ' << heads);
         FigureOptions options;
-        options.style = style;
+        options.width = width;
         const auto sizes = letters_of(one.draw(result, options));
         CHECK(std::ranges::all_of(sizes, [](double points) { return points >= 6 - 0.02; }));
       }
@@ -114,7 +113,7 @@ TEST_CASE("figures: titles of narrow panels are at most a point larger than the 
                                                                                    : std::stod(line.substr(comma + 1));
   };
   FigureOptions options;
-  options.style.width = 3.4;
+  options.width = 3.4;
   for (const auto& [name, left] : {std::pair("account_profile", "mean attention"),
                                    {"offset_profile", "mean attention"},
                                    {"word_profile", "predicted weight"}}) {

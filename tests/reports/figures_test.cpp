@@ -107,7 +107,7 @@ TEST_CASE("attention map: the cells are the weights") {
   FigureOptions options = asking_for({"L1H1"});
   options.tokens = 4;
   const Figure figure = kind_of_figure("attention_map").draw(result, options);
-  const auto cells = drawn_as(figure.panels().front(), "image");
+  const auto cells = drawn_as(figure.panels.front(), "image");
   REQUIRE((cells.size() == 1 && cells[0].rows.size() == 16 * 8 * 8));  // every cell a block of 8 x 8 pixels
   const auto& weights = result.at("attention_map/weight").doubles();
   const auto keys = column_of(cells[0], 0), queries = column_of(cells[0], 1), drawn = column_of(cells[0], 2);
@@ -181,10 +181,11 @@ TEST_CASE("attention map: of many maps those of the nine strongest heads are dra
   weight.values = std::vector<double>(32 * 225, 1.0 / 15);
   const std::string script = kind_of_figure("attention_map").draw(result, {}).script();
   CHECK(count_of(script, "with image") == 9);
-  const std::vector<std::string> table = names_by_strength(result);
+  const std::vector<HeadName> table = heads_by_strength(result);
   for (std::size_t i = 0; i < table.size(); ++i) {
-    CAPTURE(table[i]);
-    CHECK(count_of(script, "\"" + table[i] + "\"") == (i < 9 ? 1 : 0));
+    const std::string name = head_name(table[i].layer, table[i].head);
+    CAPTURE(name);
+    CHECK(count_of(script, "\"" + name + "\"") == (i < 9 ? 1 : 0));
   }
 }
 
@@ -196,9 +197,9 @@ TEST_CASE("offset profile: its numbers, a dot for every offset, grey where there
   const std::vector<double> looks = std::get<std::vector<double>>(looks_field(result)->values);
   const auto nowhere = static_cast<std::size_t>(std::ranges::count_if(looks, [](double t) { return std::isnan(t); }));
   const Figure figure = kind_of_figure("offset_profile").draw(result, {});
-  REQUIRE(figure.panels().size() == 32);
+  REQUIRE(figure.panels.size() == 32);
   for (std::size_t head = 0; head < 32; ++head) {
-    const Series line = drawn_as(figure.panels()[head], "lines").front();
+    const Series line = drawn_as(figure.panels[head], "lines").front();
     const auto offsets = column_of(line, 0), curve = column_of(line, 1);
     REQUIRE(offsets.size() == 33);
     const auto weight = [&](double t) { return sample::weight_at(Index(head / 8), Index(head % 8), t); };
@@ -241,7 +242,7 @@ TEST_CASE("offset profile: a head is marked where the table says that it looks, 
 TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
   const Result result = sample::result();
   const Figure centroids = kind_of_figure("cluster_centroids").draw(result, {});
-  const auto lines = drawn_as(centroids.panels().front(), "linespoints");
+  const auto lines = drawn_as(centroids.panels.front(), "linespoints");
   REQUIRE(lines.size() == 6);
   for (std::size_t c = 0; c < 6; ++c)
     CHECK(column_of(lines[c], 1) ==
@@ -249,11 +250,11 @@ TEST_CASE("clusters: pies, centroids and sweep are drawn from their numbers") {
                       result.at("head_cluster/centroid").doubles().begin() + static_cast<Index>(21 * (c + 1))));
   CHECK_THAT(centroids.script(), ContainsSubstring("0: −1, 25.8 %"));
   const Figure sweep = kind_of_figure("cluster_sweep").draw(result, {});
-  REQUIRE(sweep.panels().size() == 3);
-  CHECK(drawn_as(sweep.panels()[1], "linespoints").front().rows.size() == 9);
+  REQUIRE(sweep.panels.size() == 3);
+  CHECK(drawn_as(sweep.panels[1], "linespoints").front().rows.size() == 9);
   const auto& shares = result.at("head_cluster/share").doubles();
   const Figure pies = kind_of_figure("cluster_shares").draw(result, {});
-  const auto slices = drawn_as(pies.panels().front(), "circles");
+  const auto slices = drawn_as(pies.panels.front(), "circles");
   REQUIRE(slices.size() == 6);
   for (std::size_t c = 0; c < 6; ++c)
     for (std::size_t row = 0; row < slices[c].rows.size(); ++row) {
@@ -373,10 +374,10 @@ TEST_CASE("figures: as wide as asked for, and on paper no taller than a page") {
     for (const FigureKind& one : figure_kinds()) {
       INFO(one.name << " " << width);
       FigureOptions options;
-      options.style.width = width;
+      options.width = width;
       const Figure figure = one.draw(result, options);
-      if (width > 2) CHECK(figure.width() == Approx(width).epsilon(1e-9));
-      if (width > 2) CHECK(figure.height() <= 9 + 1e-9);
+      if (width > 2) CHECK(figure.grid.width() == Approx(width).epsilon(1e-9));
+      if (width > 2) CHECK(figure.grid.height() <= 9 + 1e-9);
     }
 }
 
@@ -384,17 +385,17 @@ TEST_CASE("figures: what a page does not hold is left out, and the figure says s
   const Result result = sample::result({.layers = 12, .heads = 16});
   FigureOptions options;
   const auto drawn = [&](const char* name) { return kind_of_figure(name).draw(result, options); };
-  CHECK(drawn("offset_profile").panels().size() == 12 * 16);
-  options.style.width = 3.4;
+  CHECK(drawn("offset_profile").panels.size() == 12 * 16);
+  options.width = 3.4;
   const Figure column = drawn("offset_profile");
-  CHECK(column.panels().size() < 12 * 16);
-  CHECK(column.shown == std::to_string(column.panels().size()) + " of 192 heads are shown, the strongest.");
+  CHECK(column.panels.size() < 12 * 16);
+  CHECK(column.shown == std::to_string(column.panels.size()) + " of 192 heads are shown, the strongest.");
   CHECK(count_of(column.script(), "\"L0H0\"") == 1);  // adjacent
   for (int head = 0; head < 16; ++head) options.heads.push_back("L3H" + std::to_string(head));
   CHECK_THAT(drawn("redefined").shown, ContainsSubstring("of 192 heads are shown."));
-  options.style.width = 0;
-  CHECK(drawn("redefined").panels().size() == 2 * 16);
-  CHECK(drawn("offset_profile").panels().size() == 16);
+  options.width = 0;
+  CHECK(drawn("redefined").panels.size() == 2 * 16);
+  CHECK(drawn("offset_profile").panels.size() == 16);
 }
 
 TEST_CASE("figures: profiles of short documents end where their offsets end") {
@@ -442,32 +443,18 @@ TEST_CASE("figures: those that would show nothing are not drawn unless they are 
   CHECK(drawable(result, {.only = {"redefined"}}).undrawn.empty());
 }
 
-TEST_CASE("figures: drawn in every palette, and grey is grey") {
+TEST_CASE("figures: all of them are drawn on a narrow page") {
   if (!sample::can_draw()) return;
-  const Result result = sample::result();
-  for (const std::string& palette : palette_names()) {
-    const TemporaryFolder folder;
-    FigureOptions options;
-    options.style.palette = palette;
-    options.style.width = 3.4;
-    CHECK(draw_figures(result, folder.path(), options).size() == 2 * figure_kinds().size());
-    if (palette != "grey") continue;
-    for (const FigureKind& one : figure_kinds()) {
-      const std::string script = one.draw(result, options).script();
-      INFO(one.name);
-      for (std::size_t at = script.find("\"#"); at != std::string::npos; at = script.find("\"#", at + 1)) {
-        const std::string digits = script.substr(at + 2, script.find('"', at + 1) - at - 2);
-        const std::string color = digits.substr(digits.size() - 6);
-        CHECK((color.substr(0, 2) == color.substr(2, 2) && color.substr(2, 2) == color.substr(4, 2)));
-      }
-    }
-  }
-}
-
-TEST_CASE("figures: what is no style is refused before anything is drawn") {
   const TemporaryFolder folder;
   FigureOptions options;
-  options.style.width = 1;
+  options.width = 3.4;
+  CHECK(draw_figures(sample::result(), folder.path(), options).size() == 2 * figure_kinds().size());
+}
+
+TEST_CASE("figures: a page that is too narrow is refused before anything is drawn") {
+  const TemporaryFolder folder;
+  FigureOptions options;
+  options.width = 1;
   CHECK_THROWS_AS(draw_figures(sample::result(), folder / "figures", options), FormatError);
   CHECK_FALSE(std::filesystem::exists(folder / "figures"));
 }

@@ -81,13 +81,13 @@ TEST_CASE("head findings: a table for programs has a row per head, and columns o
   const std::vector<Axis> axes = result.fields.front().axes;
   const auto cell = [&](const char* column, std::size_t row) {
     const DataTable table = head_data(result, head_values(result));
-    REQUIRE(table.rows().size() == 2);
-    const auto found = std::ranges::find(table.columns(), column);
-    REQUIRE(found != table.columns().end());
-    return table.rows()[row][static_cast<std::size_t>(found - table.columns().begin())];
+    const auto found = std::ranges::find(table, column, &DataColumn::name);
+    REQUIRE(found != table.end());
+    REQUIRE(found->cells.size() == 2);
+    return found->cells[row];
   };
   const auto has = [&](const char* column) {
-    return std::ranges::count(head_data(result, head_values(result)).columns(), column) > 0;
+    return std::ranges::count(head_data(result, head_values(result)), column, &DataColumn::name) > 0;
   };
   CHECK(std::get<std::string>(cell("head", 1)) == "L3H1");
   CHECK(std::get<double>(cell("offset", 1)) == 3);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "../../core/errors/error.h"
 #include "../../reports/drawing/panel.h"
 #include "../catch.h"
 
@@ -30,28 +29,16 @@ std::vector<std::string> colors_in(const std::string& words) {
   return colors;
 }
 
-FigureStyle in(const std::string& palette) {
-  FigureStyle style;
-  style.palette = palette;
-  return style;
-}
-
 }  // namespace
 
 TEST_CASE("palette: eight colours, and styles that differ without colour") {
-  std::set<std::string> colors, greys;
-  for (Index i = 0; i < 8; ++i) {
-    colors.insert(color_of(categorical(i), {}));
-    greys.insert(color_of(categorical(i), in("grey")));
-  }
+  std::set<std::string> colors, without_color, styles;
+  for (Index i = 0; i < 8; ++i) colors.insert(color_of(categorical(i)));
   CHECK(colors.size() == 8);
-  CHECK(greys.size() == 8);
-  CHECK(color_of(categorical(0), {}) == "#0072B2");
-  CHECK(color_of(categorical(8), {}) == color_of(categorical(0), {}));
-
-  std::set<std::string> without_color, styles;
+  CHECK(color_of(categorical(0)) == "#0072B2");
+  CHECK(categorical(8) == categorical(0));
   for (Index i = 0; i < 16; ++i) {
-    const std::string style = line_words(categorical_line(i, 1.8, 0.4), {});
+    const std::string style = line_words(categorical_line(i, 1.8, 0.4));
     styles.insert(style);
     if (i < 8) without_color.insert(style.substr(style.find("lw")));
   }
@@ -59,34 +46,27 @@ TEST_CASE("palette: eight colours, and styles that differ without colour") {
   CHECK(without_color.size() == 8);
 }
 
-TEST_CASE("palette: inks show through where they are said to, in grey too") {
-  CHECK(color_of(ink::guide, {}) == "#60FFFFFF");
-  CHECK(color_of(ink::strong_guide, in("grey")) == "#50FFFFFF");
-  CHECK(color_of(ink::mark, in("viridis")) == "#D55E00");  // a heat map's colours change no other
-  CHECK(color_of(ink::mark, in("grey")) == "#000000");
+TEST_CASE("palette: inks show through where they are said to") {
+  CHECK(color_of(ink::guide) == "#60FFFFFF");
+  CHECK(color_of(ink::mark) == "#D55E00");
 }
 
-TEST_CASE("palette: amounts become lighter by even steps in each of them") {
-  REQUIRE(palette_names() == std::vector<std::string>{"viridis", "grey"});
-  for (const std::string& name : palette_names()) {
-    INFO(name);
-    const auto colors = colors_in(sequential_palette(in(name)));
-    REQUIRE(colors.size() == 10);
-    const double even = (lightness(colors.back()) - lightness(colors.front())) / 9;
-    CHECK(even > 7);
-    for (std::size_t i = 1; i < colors.size(); ++i)
-      CHECK(lightness(colors[i]) - lightness(colors[i - 1]) == Approx(even).epsilon(0.3));
-  }
+TEST_CASE("palette: amounts become lighter by even steps") {
+  const auto colors = colors_in(sequential_palette());
+  REQUIRE(colors.size() == 10);
+  const double even = (lightness(colors.back()) - lightness(colors.front())) / 9;
+  CHECK(even > 7);
+  for (std::size_t i = 1; i < colors.size(); ++i)
+    CHECK(lightness(colors[i]) - lightness(colors[i - 1]) == Approx(even).epsilon(0.3));
 }
 
 TEST_CASE("palette: a colour for each step, none as light as paper") {
-  for (const std::string& name : palette_names())
-    for (const Index steps : {1, 2, 12, 127}) {
-      INFO(name << " " << steps);
-      const auto colors = colors_in(step_palette(in(name), steps));
-      REQUIRE(colors.size() == 2 * static_cast<std::size_t>(steps));  // where it begins and ends
-      CHECK(lightness(colors.back()) < 86);
-      for (std::size_t i = 2; i < colors.size(); i += 2) CHECK(lightness(colors[i]) > lightness(colors[i - 2]));
-    }
-  CHECK(colors_in(step_palette({}, 12)).front() == "#440154");
+  for (const Index steps : {1, 2, 12, 127}) {
+    INFO(steps);
+    const auto colors = colors_in(step_palette(steps));
+    REQUIRE(colors.size() == 2 * static_cast<std::size_t>(steps));  // where it begins and ends
+    CHECK(lightness(colors.back()) < 86);
+    for (std::size_t i = 2; i < colors.size(); i += 2) CHECK(lightness(colors[i]) > lightness(colors[i - 2]));
+  }
+  CHECK(colors_in(step_palette(12)).front() == "#440154");
 }

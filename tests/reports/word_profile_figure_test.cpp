@@ -11,10 +11,10 @@ using namespace headwave;
 TEST_CASE("word profile: its curves are the predicted weights within 16 tokens, as parts of their largest") {
   const Result result = sample::result();
   const Figure figure = kind_of_figure("word_profile").draw(result, {});
-  REQUIRE(figure.panels().size() == 32);
+  REQUIRE(figure.panels.size() == 32);
   const Field& field = result.at("word_atlas/profile");
   const auto all = coordinates(field, "offset");
-  const Series line = drawn_as(figure.panels()[5], "lines").front();
+  const Series line = drawn_as(figure.panels[5], "lines").front();
   const auto offsets = column_of(line, 0), curve = column_of(line, 1);
   CHECK((offsets.front() == -16 && offsets.back() == 16));
   const auto profile = slice_of(field.doubles(), 5, all.size());
