@@ -1,7 +1,8 @@
 #!/bin/sh
 # The commands of docs/findings.md print what stands below them. Blocks of a model that is not there are skipped by name.
 #   findings_test.sh HEADWAVE SOURCE_DIR [OUT]   OUT: also write the page as it would be to this file
-# MINILM, STORIES, ANTIBERTY name folders of models, ANTIBODIES its ids.json, WIKITEXT and SHAKESPEARE texts; PYTHON one that has pandas.
+# MINILM, STORIES, ANTIBERTY and WHISPER name folders of models, ANTIBODIES the ids.json of AntiBERTy, WIKITEXT and SHAKESPEARE texts; PYTHON one that has
+# pandas and, for Whisper, headwave, torch and transformers.
 set -u
 case $1 in /*) headwave=$1 ;; *) headwave=$PWD/$1 ;; esac
 source=$(cd "$2" && pwd)
@@ -13,10 +14,11 @@ python=${PYTHON-python3}
 mkdir "$work/bin" && ln -s "$headwave" "$work/bin/headwave"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$work/bin/python" && chmod +x "$work/bin/python"
 # link MODEL NAME DOCUMENTS NAME: both, or neither
-link() { [ -e "$1" ] && [ -e "$3" ] && ln -s "$1" "$work/$2" && ln -s "$3" "$work/$4"; }
+link() { [ -e "$1" ] && [ -e "$3" ] && ln -s "$1" "$work/$2" && ln -sf "$3" "$work/$4"; }
 link "${MINILM-}" minilm "${WIKITEXT-$data/text/wikitext-2/wiki.test.raw}" wiki.test.raw
 link "${STORIES-$data/stories260K}" stories260K "${SHAKESPEARE-$data/text/tinyshakespeare/input.txt}" input.txt
 link "${ANTIBERTY-}" antiberty "${ANTIBODIES-}" ids.json
+case $(espeak-ng --version 2>/dev/null) in *" 1.51 "*) link "${WHISPER-}" whisper "${SHAKESPEARE-$data/text/tinyshakespeare/input.txt}" input.txt ;; esac
 ln -s "$source/examples" "$work/examples"
 PATH=$work/bin:$PATH
 export PATH
@@ -29,7 +31,7 @@ skipped, failed, ran = set(), 0, 0
 def checked(match):
     global failed, ran
     command, expected = match.groups()
-    absent = [name for name in ("minilm", "stories260K", "antiberty") if re.search(rf"\b{name}\b", command) and not os.path.exists(name)]
+    absent = [name for name in ("minilm", "stories260K", "antiberty", "whisper") if re.search(rf"\b{name}\b", command) and not os.path.exists(name)]
     if absent:
         skipped.update(absent)
         return match[0]

@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import wave
 
 import numpy as np
 import pytest
@@ -130,3 +131,33 @@ def test_parts_of_a_layer_are_sums_over_its_heads():
     one = plot.parts_by_layer(rows).iloc[0]
     assert (one["heads"], one["documents"], one["bits"]) == (2, 9, 2)
     assert [one[part] for part in plot.PARTS] == [0.25] * 4 and one["word_high"] == pytest.approx(0.3)
+
+
+def test_an_encoder_of_speech_is_watched_on_clips(tmp_path):
+    """A small Whisper without training hears tones of 31 seconds at 8 kHz; one clip of 16 kHz is read as it is."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers", minversion="5.0")
+    pytest.importorskip("h5py")
+    import watch_speech
+
+    torch.manual_seed(1)
+    transformers.WhisperModel(transformers.WhisperConfig(
+        d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16,
+        vocab_size=32, pad_token_id=0, bos_token_id=0, eos_token_id=0, decoder_start_token_id=0)).save_pretrained(tmp_path / "model")
+    transformers.WhisperFeatureExtractor().save_pretrained(tmp_path / "model")
+
+    def clip(name, rate, seconds, tone):
+        sound = (2**14 * np.sin(2 * np.pi * tone * np.arange(rate * seconds) / rate)).astype(np.int16)
+        with wave.open(str(tmp_path / name), "wb") as file:
+            file.setparams((1, 2, rate, 0, "NONE", ""))
+            file.writeframes(sound.tobytes())
+        return str(tmp_path / name)
+
+    slow, fast = (watch_speech.samples(clip(f"{rate}.wav", rate, 1, 500)) for rate in (8000, 16000))
+    np.testing.assert_allclose(slow, fast, atol=1e-3)
+    np.testing.assert_allclose(fast, np.sin(2 * np.pi * 500 * np.arange(16000) / 16000) / 2, atol=1e-4)
+    watch_speech.main(tmp_path / "model", tmp_path / "heard.h5", [clip(f"{tone}.wav", 8000, 31, tone) for tone in (300, 700)])
+    stack = headwave.open(tmp_path / "heard.h5")["self"]
+    assert (stack.documents, stack.heads, stack.rows.sum()) == (2, 2, 2 * 1500)
+    result = headwave.run(profiles=tmp_path / "heard.h5")
+    assert result["measured_offset"].offset.sizes["head"] == 2

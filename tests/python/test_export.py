@@ -491,10 +491,89 @@ def test_hybrids_are_shown_with_the_numbers_of_their_layers(tmp_path):
     assert [path.name for path in sorted((tmp_path / "shown" / "heads").iterdir())] == [f"L3H{head}.json" for head in range(4)]
 
 
-def test_long_documents_are_shown_in_smaller_number(tmp_path, monkeypatch):
-    monkeypatch.setattr("headwave.profiles.headvis.MOST", 8 * 30 * 7)
-    watched(model_of(), ids_of(12, 30, 2), deal=True).export("headvis", tmp_path / "shown")
-    assert len(read(tmp_path / "shown" / "heads" / "L0H0.json")["sequences"]) == 5
+def test_headvis_keeps_its_limits_of_size_and_says_what_it_leaves_out(tmp_path, monkeypatch):
+    profiles = watched(model_of(), ids_of(12, 30, 2), deal=True)
+    shown = lambda name: len(read(tmp_path / name / "heads" / "L0H0.json")["sequences"])   # noqa: E731
+    profiles.export("headvis", tmp_path / "whole")
+    assert shown("whole") == 12 == read(tmp_path / "whole" / "config.json")["pipeline_config"]["sequences_of_each_head"]
+    with pytest.warns(UserWarning, match="shows 5 sequences of each head instead of 12, to keep the folder within megabytes=0.7") as said:
+        profiles.export("headvis", tmp_path / "small", megabytes=0.7)
+    assert said[0].filename == __file__ and shown("small") == 5
+    assert sum(path.stat().st_size for path in (tmp_path / "small").rglob("*.json")) < 0.7e6
+    with pytest.raises(headwave.FormatError, match="megabytes=0.3 is too little for 5 sequences of each of 8 heads; expected 1 or more"):
+        profiles.export("headvis", tmp_path / "none", megabytes=0.3)
+    monkeypatch.setattr("headwave.profiles.headvis.HEAD_BYTES", 60_000)
+    with pytest.warns(UserWarning, match="to keep each head's file near 0.06 MB"):
+        profiles.export("headvis", tmp_path / "short")
+    assert shown("short") == 5 and (tmp_path / "short" / "heads" / "L0H0.json").stat().st_size < 60_000
+
+
+FIELD_OF = {"offset": "measured_offset/offset", "weight": "measured_offset/weight", "bits": "attention_bits/bits", "sink": "attention_bits/part",
+            "position": "attention_bits/part", "word": "attention_bits/part", "match": "attention_bits/part", "follows": "attention_bits/follow",
+            "kept": "attention_bits/kept", "strength": "head_account/strength", "by_position": "head_account/part", "by_self": "head_account/part",
+            "by_context": "head_account/part"}
+
+
+def test_headvis_shows_fields_of_the_result_as_its_page_reads_them(shown):
+    """Axes are the columns that are numbers in the first row. A plot is n values, each drawn at the first of its n + 1 edges; a table has
+    rows of token and weight; what config.json announces is looked up in the file of the head."""
+    folder, _, _, profiles = shown
+    result = headwave.run(profiles=profiles, reach=min(64, profiles.settings["exact"] // 2))
+    config, scatter = read(folder / "config.json"), read(folder / "scatter_data.json")
+    assert set(config["metrics"]) == set(config["metric_descriptions"]) == set(scatter[0]) - {"layer", "head"}
+    missing = [list(row.values()).count(None) for row in scatter]
+    assert missing[0] == min(missing)
+    assert config["metric_descriptions"]["bits"] == "bits by which a query's attention differs from uniform attention, in bits"
+    compared = 0
+    for row in scatter:
+        for name in set(row) & set(FIELD_OF):
+            array = result[FIELD_OF[name]].sel(layer=row["layer"], head=row["head"])
+            if array.ndim:
+                array = array.sel({array.dims[0]: "all" if array.dims[0] == "pairs" else name.removeprefix("by_")})
+            assert row[name] == pytest.approx(None if np.isnan(array) else float(array), abs=1e-6), name
+            compared += 1
+    assert compared >= 8 * 8
+    for layer, head in config["heads"]:
+        of = read(folder / "heads" / f"L{layer}H{head}.json")
+        for plot in config["custom_plots"]:
+            edges, values = of[plot["key"]]["bin_edges"], of[plot["key"]]["bin_values"]
+            assert len(edges) == len(values) + 1 and sorted(edges) == edges and all(isinstance(value, float) for value in values) and plot["label"]
+        for key, array in (("measured_profile", result["head_account/measured_profile"]),
+                           ("dealt_profile", result["head_account/dealt_profile"].sel(term="position")),
+                           ("null_weight", result["offset_trace/null_weight"].sel(pairs="without_sink"))):
+            array = array.sel(layer=layer, head=head).dropna(array.dims[-1])
+            assert of[key]["bin_edges"][:-1] == array.coords[array.dims[0]].values.tolist()
+            np.testing.assert_allclose(of[key]["bin_values"], array, atol=1e-6)
+        for table in config["custom_tables"]:
+            assert table["label"] and all(set(each) == {"token", "weight"} for each in of[table["key"]])
+        words, pairs = (result[group].sel(layer=layer, head=head) for group in ("attention_words", "matched_content"))
+        count, found = int((words.word_id >= 0).sum()), int(pairs.pairs_found)
+        assert [each["token"] for each in of["drawing_words"]] == [f"w{token}" for token in words.word_id.values[:count]]
+        np.testing.assert_allclose([each["weight"] for each in of["drawing_words"]], words.ratio[:count], atol=1e-6)
+        assert [each["token"] for each in of["matched_words"]] == [
+            f"w{query} > w{key}" for query, key in zip(pairs.pair_query_id.values[:found], pairs.pair_key_id.values[:found])]
+        assert of["statistics"]["profile"] in result["head_account/verdict"].attrs["flag_labels"]
+    assert "raised_words" not in str(config)
+
+
+def test_headvis_takes_a_result_that_says_more(tmp_path):
+    """Words that heads raise are found only where the weights are; a result of another model has not these heads."""
+    model, ids = transformers.AutoModelForCausalLM.from_config(MODELS["llama"][0]()).eval(), ids_of(12, 30, 9)
+    profiles, result = watched(model, ids, deal=True), headwave.run(model, ids=ids.numpy(), everything=True)
+    profiles.export("headvis", tmp_path / "shown", tokenizer=Words(), result=result)
+    assert read(tmp_path / "shown" / "config.json")["custom_tables"][2]["key"] == "raised_words"
+    named = 0
+    for layer in range(2):
+        for head in range(4):
+            raised = result["head_writes"].sel(layer=layer, head=head)
+            count = int((raised.raised_id >= 0).sum())
+            found = read(tmp_path / "shown" / "heads" / f"L{layer}H{head}.json")["raised_words"]
+            assert [each["token"] for each in found] == [f"w{token}" for token in raised.raised_id.values[:count]]
+            np.testing.assert_allclose([each["weight"] for each in found], raised.raised_logit[:count], atol=1e-6)
+            named += count
+    assert named
+    with pytest.raises(headwave.FormatError, match="result= has no head L3H0"):
+        watched(built(MODELS["qwen3_5"][0]()), ids_of(8, 30, 11), deal=True).export("headvis", tmp_path / "other", result=result)
 
 
 def test_tokens_that_are_not_known_are_no_copies(tmp_path):

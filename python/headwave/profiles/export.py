@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from ..arguments import whole
+from ..arguments import real, whole
 from ..errors import FormatError, IoError
 from .headvis import contents
 from .written import replaced
@@ -144,19 +144,25 @@ def _triattention(profiles: "Profiles") -> Files:
     return {"stats.pt": _written(file.getvalue())}
 
 
-def _headvis(profiles: "Profiles", model: str = "", dataset: str = "", tokenizer: Any = None, sequences: int = 20) -> Files:
-    """Metrics of every head, and the largest weights of single documents.
+def _headvis(profiles: "Profiles", model: str = "", dataset: str = "", tokenizer: Any = None, sequences: int = 20,
+             megabytes: float = 2000, result: Any = None) -> Files:
+    """Metrics of every head, and the largest weights of single documents; `result` tells the rest, by default that of run(profiles=).
 
     Source: Luger et al. 2026, transformer-circuits.pub/2026/headvis.
     """
     stack, numbers = _causal(profiles, "headvis")
     if None in numbers or len(set(numbers)) < len(numbers):
         raise FormatError(f"export: 'headvis' numbers layers; found {', '.join(stack.layers[:4])} ...")
+    if not hasattr(stack, "kept_query"):
+        raise FormatError("export: 'headvis' shows attention in single documents; watch with headwave.watch(model, deal=True)")
+    if result is None:
+        from ..jobs import run
+        result = run(profiles=profiles, reach=min(64, profiles.settings["exact"] // 2))
     if isinstance(tokenizer, str):
         from transformers import AutoTokenizer
         tokenizer = AutoTokenizer.from_pretrained(tokenizer)
     said = {"model_name": model or profiles.settings.get("checkpoint") or profiles.model, "dataset_name": dataset or stack.digest or "unknown"}
-    files = contents(stack, numbers, said | _source(profiles, stack), whole(sequences, "sequences", 1),
+    files = contents(stack, numbers, result, said | _source(profiles, stack), whole(sequences, "sequences", 1), real(megabytes, "megabytes", 0),
                      str if tokenizer is None else lambda token: tokenizer.decode([token]))
     return {name: _json(of, indent=None) for name, of in files.items()}
 

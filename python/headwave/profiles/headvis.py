@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import json
+import warnings
 from collections import Counter
 from typing import Any, Callable
 
 import numpy as np
 
 from ..errors import FormatError
+from .headvis_findings import Findings
 from .stack import Stack
 
 INDUCTION = 4                # of HeadScore (analysis/attention/head_types.h)
 INTERVALS = 5                # groups of documents, by their largest weight
 LARGEST, LEAST = 8, 0.005    # keys shown of a query, and the smallest weight shown
-MOST = 500_000               # weights in the file of a head, 7 MB
+HEAD_BYTES = 10_000_000      # of a head's file, which the page loads whole; with long documents it is larger
+EDGE_BYTES = 1_300           # of the file of a divided score
 TOP_TOKENS = 50
 EDGES, MOST_EDGES = 16, 20_000   # weights whose scores are divided, of a head and of all, a file each
 
@@ -28,39 +32,66 @@ _METRICS = {
 }
 
 
-def contents(stack: Stack, numbers: list[int], said: dict[str, Any], sequences: int, decode: Callable[[int], str]) -> dict[str, Any]:
+def contents(stack: Stack, numbers: list[int], result: Any, said: dict[str, Any], sequences: int, megabytes: float,
+             decode: Callable[[int], str]) -> dict[str, Any]:
     """What is in every file, by its name; of a head, the function that makes it. `numbers` are those of the layers in the model."""
-    if not hasattr(stack, "kept_query"):
-        raise FormatError("export: 'headvis' shows attention in single documents; watch with headwave.watch(model, deal=True)")
     heads = [(layer, head) for layer in range(len(numbers)) for head in range(stack.heads)]
     known = {token: decode(token) if token >= 0 else str(token) for token in np.unique(stack.kept_token).astype(int).tolist()}
     tokens = [[known[token] for token in document] for document in stack.kept_token.astype(int).tolist()]
-    metrics, distances = _metrics(stack), _distances(stack)
+    findings = Findings(result, [(numbers[layer], head) for layer, head in heads], decode)
+    metrics = _metrics(stack) | {name: of.reshape(len(numbers), stack.heads) for name, of in findings.measures.items()}
+    distances = _distances(stack)
     scatter = [{"layer": numbers[layer], "head": head, **{name: None if np.isnan(of[layer, head]) else round(float(of[layer, head]), 6)
                                                           for name, of in metrics.items()}} for layer, head in heads]
-    said = {"n_sequences": stack.documents, "seq_len": len(tokens[0]), "dtype": stack.dtype, "attn_implementation": stack.implementation, **said}
+    scatter.sort(key=lambda row: list(row.values()).count(None))   # the page offers as axes what is a number in the first row
+    divided = min(EDGES, MOST_EDGES // len(heads)) if len(tokens) > 1 else 0   # one document has no others to compare it with
+    each = _each(tokens, len(heads), divided, sequences, megabytes)
+    said = {"n_sequences": stack.documents, "seq_len": len(tokens[0]), "dtype": stack.dtype, "attn_implementation": stack.implementation,
+            "sequences_of_each_head": min(INTERVALS * each, len(tokens)), "result": result.title, **said}
     config = {
         "model_name": said["model_name"], "dataset_name": said["dataset_name"], "heads": [[numbers[layer], head] for layer, head in heads],
-        "n_layers": max(numbers) + 1, "n_heads": stack.heads, "n_intervals": INTERVALS, "metrics": list(_METRICS),
-        "metric_descriptions": _METRICS, "head_data_pattern": "L{layer}H{head}.json", "has_umap": False, "umap_heads": [],
-        "custom_plots": [{"key": "qk_distance_histogram", "label": "Share of attention by distance, all documents"},
-                         {"key": "histogram", "label": "Largest weight of a document"}],
-        "custom_tables": [{"key": f"top_{side}_tokens", "label": f"Top {side} tokens"} for side in ("query", "key")], "pipeline_config": said}
-    each = max(1, min(sequences, MOST // (LARGEST * len(tokens[0]))) // INTERVALS)
+        "n_layers": max(numbers) + 1, "n_heads": stack.heads, "n_intervals": INTERVALS, "metrics": list(metrics),
+        "metric_descriptions": _METRICS | findings.about, "head_data_pattern": "L{layer}H{head}.json", "has_umap": False, "umap_heads": [],
+        "custom_plots": [*findings.plots, {"key": "qk_distance_histogram", "label": "Share of attention by distance, all documents"}],
+        "custom_tables": [*findings.tables, *({"key": f"top_{side}_tokens", "label": f"Top {side} tokens"} for side in ("query", "key"))],
+        "pipeline_config": said}
     manifest: dict[str, dict[str, list[list[int]]]] = {}
     files: dict[str, Any] = {"config.json": config, "scatter_data.json": scatter, "server_config.json": {}, "attributions/manifest.json": manifest}
-    divided = min(EDGES, MOST_EDGES // len(heads)) if len(tokens) > 1 else 0   # one document has no others to compare it with
     for layer, head in heads:
         largest, edges = _largest(stack, layer, head, divided)
         groups = enumerate(np.array_split(np.argsort(largest, kind="stable"), INTERVALS), 1)
         shown = [(interval, int(document)) for interval, group in reversed(list(groups)) for document in group[::-1][:each]]
-        files[f"heads/L{numbers[layer]}H{head}.json"] = functools.partial(_head, stack, layer, head, tokens, largest, shown, distances)
+        files[f"heads/L{numbers[layer]}H{head}.json"] = functools.partial(_head, stack, layer, head, tokens, largest, shown, distances,
+                                                                                functools.partial(findings.of, numbers[layer], head))
         those = sorted(((weight, document, query, key) for _, document in shown for weight, query, key in edges[document]), reverse=True)
         for _, document, query, key in those[:divided]:
             name = f"L{numbers[layer]}H{head}S{int(stack.kept_number[document])}"
             manifest.setdefault(name, {"qk": [], "ov": []})["qk"].append([query, key])
             files[f"attributions/qk/{name}Q{query}K{key}.json"] = functools.partial(_attribution, stack, layer, head, document, query, key)
     return files
+
+
+def _each(tokens: list[list[str]], heads: int, divided: int, sequences: int, megabytes: float) -> int:
+    """How many sequences of each group every head shows: at least one, and the folder keeps its limit.
+
+    Raises:
+        FormatError: not even one of each group fits
+    """
+    length = len(tokens[0])
+    # Upper bounds, in bytes: "index, " and "weight, " for each weight; profiles and tables.
+    one = max(len(json.dumps(text)) for text in tokens) + LARGEST * length * (len(str(length ** 2)) + 10) + 200
+    rest = 100 * length + 30_000
+    whole = (megabytes * 1e6 - 1e5) / heads - divided * EDGE_BYTES
+    if INTERVALS * one + rest > whole:
+        raise FormatError(f"export: megabytes={megabytes:g} is too little for {INTERVALS} sequences of each of {heads} heads; expected "
+                          f"{np.ceil((INTERVALS * one + rest + divided * EDGE_BYTES) * heads / 1e6 + 0.1):.0f} or more, or a watch of shorter documents")
+    wanted = max(1, min(sequences // INTERVALS, -(-len(tokens) // INTERVALS)))
+    fit = max(1, int((min(HEAD_BYTES, whole) - rest) // (INTERVALS * one)))
+    if fit < wanted:
+        limit = f"the folder within megabytes={megabytes:g}" if whole < HEAD_BYTES else f"each head's file near {HEAD_BYTES / 1e6:g} MB"
+        warnings.warn(f"export: 'headvis' shows {INTERVALS * fit} sequences of each head instead of {min(INTERVALS * wanted, len(tokens))}, "
+                      f"to keep {limit}", stacklevel=6)
+    return min(fit, wanted)
 
 
 def _metrics(stack: Stack) -> dict[str, np.ndarray]:
@@ -114,7 +145,7 @@ def _attribution(stack: Stack, layer: int, head: int, document: int, query: int,
 
 
 def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], largest: list[float], documents: list[tuple[int, int]],
-          distances: tuple[np.ndarray, np.ndarray]) -> dict[str, Any]:
+          distances: tuple[np.ndarray, np.ndarray], found: Callable[[], tuple[dict[str, Any], dict[str, str]]]) -> dict[str, Any]:
     """The documents that are shown, each with the number of its group."""
     shown: list[dict[str, Any]] = []
     top: dict[str, Any] = {"query": Counter(), "key": Counter()}
@@ -133,9 +164,10 @@ def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], largest:
     counts, bounds = np.histogram(largest, 50, (0, 1))
     tables = {f"top_{side}_tokens": [{"token": token, "weight": round(weight, 4)} for token, weight in of.most_common(TOP_TOKENS)]
               for side, of in top.items()}
-    return {"sequences": shown, **tables, "histogram": {"bin_edges": np.round(bounds, 4).tolist(), "bin_values": counts.tolist()},
+    findings, words = found()
+    return {"sequences": shown, **findings, **tables, "histogram": {"bin_edges": np.round(bounds, 4).tolist(), "bin_values": counts.tolist()},
             "qk_distance_histogram": {"bin_edges": distances[0].tolist(), "bin_values": np.round(distances[1][layer, head], 6).tolist()},
-            "statistics": {"n_samples": len(shown), "mean_max_activation": round(float(np.mean(largest)), 6)}}
+            "statistics": {"n_samples": len(shown), "mean_max_activation": round(float(np.mean(largest)), 6), **words}}
 
 
 def _weights(stack: Stack, layer: int, head: int, document: int) -> np.ndarray:

@@ -143,7 +143,8 @@ class Profiles:
             to: "duo_attention", "kvpress" (expected attention), "triattention", "headvis"
             folder: is made; files in it are not replaced
             options: "duo_attention": recent=256, tokens that a streaming head keeps. "headvis": model= and dataset=, names to
-                show; tokenizer=, or its name, for the texts of tokens; sequences=20, at most, of each head
+                show; tokenizer=, or its name, for the texts of tokens; sequences=20, at most, of each head; megabytes=2000, at most, of
+                the folder; result=, which tells measures, profiles and words: by default that of run(profiles=)
 
         Raises:
             FormatError: there is no such tool or option, the layers are not all layers of a causal model, or the watch
