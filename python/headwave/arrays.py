@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -79,6 +80,13 @@ def listed_ids(value: Any) -> list[list[int]] | list[int]:
     if array.ndim not in (1, 2) or array.size == 0 or array.dtype.kind not in "iu":
         raise ShapeError(f"ids: {array.dtype} of shape {array.shape}; expected whole numbers, (T) or (documents, T)")
     return array.tolist()
+
+
+def ids_place(value: Any) -> tuple[str, str]:
+    """Token ids as JSON in memory, which the program reads as it would a file; of an encoder-decoder pairs of them."""
+    if isinstance(value, Sequence) and value and isinstance(value[0], Mapping):
+        return "ids", json.dumps([{name: as_array(of, "ids").tolist() for name, of in pair.items()} for pair in value])
+    return "ids", json.dumps(listed_ids(value))
 
 
 class NamedArrays:

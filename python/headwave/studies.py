@@ -8,9 +8,8 @@ import warnings
 from typing import Any, Sequence
 
 from . import _core
-from .arguments import names, path, real, whole, whole_or_none
+from .arguments import Text, names, path, real, whole, whole_or_none
 from .errors import FormatError
-from .given import Text
 from .result import Result, open_result
 
 

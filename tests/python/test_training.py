@@ -18,7 +18,7 @@ if not hasattr(transformers, "PreTrainedModel"):
 
 import headwave  # noqa: E402
 from test_watch import eager_weights, with_attention_seen  # noqa: E402
-from watched_models import MODELS, batch, built, given  # noqa: E402
+from watched_models import MODELS, built, given  # noqa: E402
 
 MEASURES = ("largest_score", "window_95", "entropy", "sink_first", "induction", "previous")
 

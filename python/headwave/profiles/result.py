@@ -116,9 +116,7 @@ class Profiles:
         for name in only:
             if name not in self.stacks:
                 raise FormatError(f"profiles: there is no stack '{name}'; expected one of {', '.join(self.stacks)}")
-        if os.path.lexists(path) and not overwrite:
-            raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
-        with NewHdf5(path) as new:
+        with NewHdf5(path, overwrite) as new:
             new.write(lambda: self._fill(new.file, only or list(self.stacks)))
 
     def _fill(self, file: Any, chosen: list[str]) -> None:
