@@ -22,7 +22,6 @@ _ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "block_documen
 _AXES = {
     "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"),
     "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"),
-    "sampling_variance": ("layer", "kind", "head", "bin"),
     "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
     "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair"),
 }
@@ -75,7 +74,6 @@ class Stack:
         weight: (blocks, layers, 2, heads, bins) sums of weights; pairs of regular tokens first, then those apart
         pairs: (blocks, layers, 2, bins)
         entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows: (blocks, layers)
-        sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d), (layers, heads, d/2) of regular
             queries before rotary positions, unrotated_tokens: (layers) of them; only if watched with queries=True
     """
@@ -88,20 +86,19 @@ class Stack:
     @classmethod
     def of(cls, name: str, layers: list[Layer], bins: OffsetBins, words_of: Callable[[list[int]], list[str]]) -> "Stack":
         """The sums of watched layers."""
-        def stacked(attribute: str, axis: int) -> np.ndarray:
-            return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], axis)
+        def stacked(attribute: str) -> np.ndarray:
+            return np.stack([getattr(layer.sums, attribute).cpu().numpy() for layer in layers], 1)
 
         first = layers[0]
         documents = max(layer.documents.count for layer in layers)
-        used = np.flatnonzero(stacked("pairs", 1).sum((0, 1, 2)))
+        used = np.flatnonzero(stacked("pairs").sum((0, 1, 2)))
         part = slice(int(used[0]), int(used[-1]) + 1) if len(used) else slice(bins.centre, bins.centre + 1)
         blocks = first.sums.weight.shape[0]
         there = min(documents, blocks)   # blocks that have a document
         arrays = {"block_documents": np.array([len(range(b, documents, blocks)) for b in range(there)]),
                   "first_offset": bins.first[part], "last_offset": bins.last[part]}
-        arrays |= {label: stacked(label, 1)[:there, ..., part] for label in ("weight", "pairs")}
-        arrays |= {label: stacked(label, 1)[:there] for label in ("entropy", "kept", "rows")}
-        arrays["sampling_variance"] = stacked("variance", 0)[..., part]
+        arrays |= {label: stacked(label)[:there, ..., part] for label in ("weight", "pairs")}
+        arrays |= {label: stacked(label)[:there] for label in ("entropy", "kept", "rows")}
         if all(layer.traces is not None for layer in layers):
             arrays |= _traces_of([layer.traces for layer in layers])
             arrays["document_digest"] = np.array(first.documents.digests(sorted(first.traces.numbers)))
@@ -134,7 +131,6 @@ class Stack:
                    for label in (*_AXES, *_TRACES, *_ACCOUNT) if label in group}
         if "word" in group:
             arrays["word"] = np.array(group["word"].asstr()[()], object)
-        arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
 
     def read_beside(self, encoder: "Stack | None") -> None:
@@ -272,7 +268,7 @@ def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     for name, dims in (_ABOUT_AXES | {name: ("layer",) for name in _OF_LAYERS} | _AXES | _TRACES | _ACCOUNT).items():
         values = getattr(stack, name, None)
-        if values is None or (name == "sampling_variance" and not values.any()):
+        if values is None:
             continue
         if name in _AXES or name in _TRACES or name in _ACCOUNT:
             as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
