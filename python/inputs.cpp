@@ -83,7 +83,7 @@ ArraysPlace arrays_at(const nb::object& given) {
 
 std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const nb::list& given) {
   std::vector<TensorInMemory> tensors;
-  for (const auto& [name, dtype, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given))
+  for (const auto& [name, dtype, shape, bytes] : nb::cast<std::vector<RawArray>>(given))
     tensors.push_back({name, dtype, {shape.begin(), shape.end()}, span_of(bytes)});
   return std::make_shared<const Checkpoint>(called, tensors, kept(given));
 }

@@ -23,7 +23,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
     Example:
         >>> result = headwave.run("sentence-transformers/all-MiniLM-L6-v2", pathlib.Path("text.txt"), documents=20, length=128)
         >>> print(result)
-        >>> result.head("L0H2")["measured_offset"].weight
+        >>> result["measured_offset"].weight.sel(layer=0, head=2)
 
     By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
 

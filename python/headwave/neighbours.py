@@ -7,7 +7,7 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 
 from .arrays import as_array
-from .errors import FormatError, ShapeError
+from .errors import FormatError
 
 def named_states(value: Any) -> dict[str, Any]:
     """States by name: a dict as it is, a tuple of attentions or of states by layer, or an array of states.
@@ -52,7 +52,7 @@ def _named(value: Any) -> dict[str, Any]:
                               "model.set_attn_implementation('eager') before the model runs, or load it with attn_implementation='eager'")
         if _are_states(value):
             return {"hidden_states": np.stack([as_array(of, "states: hidden states") for of in value])}
-        return {f"attentions/layer_{layer}": _attention(of, layer) for layer, of in enumerate(value)}
+        return {f"attentions/layer_{layer}": of for layer, of in enumerate(value)}
     if not isinstance(value, Mapping):
         return {"hidden_states": value}
     if not value:
@@ -75,13 +75,3 @@ def _are_states(layers: Any) -> bool:
         return False
     first = as_array(layers[0], "states: of layer 0")
     return first.shape[-1] != first.shape[-2] or bool((first < 0).any()) or not np.allclose(first.sum(-1), 1, atol=0.02)
-
-
-def _attention(attention: Any, layer: int) -> np.ndarray:
-    """Attention of a layer, as transformers give it and BertViz takes it: (documents, heads, T, T)."""
-    array = as_array(attention, f"states: attention of layer {layer}")
-    if array.ndim == 3:
-        array = array[np.newaxis]
-    if array.ndim != 4:
-        raise ShapeError(f"states: attention of layer {layer} has shape {array.shape}; expected (documents, heads, T, T)")
-    return array

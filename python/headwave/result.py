@@ -7,14 +7,13 @@ import html
 import io
 import os
 import pathlib
-import re
 from typing import Any, Iterator, Mapping, Sequence
 
 
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError, ShapeError
-from .fields import Group, at_place, groups_of
+from .fields import Group, groups_of
 from .profiles.result import are_profiles, open_profiles
 
 class Result(Mapping[str, Group]):
@@ -69,24 +68,6 @@ class Result(Mapping[str, Group]):
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self, *(f"{name}/{quantity}" for name, group in self._made().items() for quantity in group)]
-
-    def head(self, name: str) -> dict[str, Any]:
-        """Everything about one head: of each group the arrays with an axis of layers and one of heads, at this head.
-
-        Args:
-            name: "L0H2": layer 0, head 2, both counted from 0
-
-        Raises:
-            FormatError: it is no name of a head; KeyError: the result does not hold that head.
-        """
-        match = re.fullmatch(r"L(\d+)H(\d+)", text(name, "name"))
-        if not match:
-            raise FormatError(f"head: '{name}'; expected a layer and a head, as L0H2")
-        place = {"layer": int(match[1]), "head": int(match[2])}
-        found = {group: one for group, of in self._made().items() if (one := at_place(of, place)) is not None}
-        if not found:
-            raise KeyError(f"there is no head {name}")
-        return found
 
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame with a row for each head, as `headwave export --heads` writes it (docs/result-file.md).

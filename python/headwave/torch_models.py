@@ -33,7 +33,7 @@ def described(module: torch.nn.Module) -> tuple[str, Any]:
         raise FormatError(f"{type(module).__name__}: has no config of transformers; name its modules: "
                           "capture(..., what='projections', layers={0: ('blocks.0.query', 'blocks.0.key')}, heads=12)")
     text = config.to_json_string()
-    return text, _core.model_map(text, type(module).__name__, list(weights_of(module)))
+    return text, _core.model_map(text, type(module).__name__, list(_weights(module)))
 
 
 def require_eval(module: torch.nn.Module) -> None:
@@ -43,14 +43,12 @@ def require_eval(module: torch.nn.Module) -> None:
         raise FormatError(f"{type(module).__name__}: is in training, its dropout changes what it computes; call .eval() first")
 
 
-def weights_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Weights by their names in a checkpoint."""
+def _weights(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: of for name, of in module.state_dict().items() if isinstance(of, torch.Tensor)}
 
 
-def raw_tensor(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[int], bool, np.ndarray]:
-    """A tensor as C++ takes it: name, type in the words of safetensors, shape, whether the first index runs fastest, bytes: on a CPU
-    where they lie.
+def _raw(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[int], np.ndarray]:
+    """A tensor as C++ takes it: name, type in the words of safetensors, shape, and bytes, on a CPU where they lie.
 
     Raises:
         FormatError: it has another type
@@ -59,7 +57,7 @@ def raw_tensor(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, 
         raise FormatError(f"{called}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
                           "bfloat16 or float64; dequantise it (model.dequantize())")
     lying = tensor.detach().cpu().contiguous()
-    return name, _DTYPES[tensor.dtype], list(lying.shape), False, lying.reshape(-1).view(torch.uint8).numpy()
+    return name, _DTYPES[tensor.dtype], list(lying.shape), lying.reshape(-1).view(torch.uint8).numpy()
 
 
 def module_input(module: torch.nn.Module, tokenizer: Any, **read: Any) -> Any:
@@ -71,7 +69,7 @@ def module_input(module: torch.nn.Module, tokenizer: Any, **read: Any) -> Any:
     require_eval(module)
     called = type(module).__name__
     config, about = described(module)
-    weights = [raw_tensor(name, tensor, called) for name, tensor in weights_of(module).items()]
+    weights = [_raw(name, tensor, called) for name, tensor in _weights(module).items()]
     listed, facts = documents_of(module, about.longest, tokenizer, **read)
     lengths = [len(ids) for _, ids in listed]
     provenance = {"documents": len(listed), "length": max(lengths), "captured_from": called, **facts}

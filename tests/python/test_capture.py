@@ -319,9 +319,9 @@ def test_a_model_of_other_floats_is_captured(batch, tmp_path, dtype, tolerance):
 
 def test_ids_that_the_model_does_not_know_are_refused(model, batch):
     for bad, error, words in ((batch + 1000, headwave.FormatError, "the model knows the ids 0 to 99"),
-                              (-batch, headwave.FormatError, "is not a token id"), (batch * 1.5, headwave.ShapeError, "whole numbers"),
-                              (3, headwave.ShapeError, "shape"), ([], headwave.ShapeError, "shape"), ("ids.json", headwave.FormatError, "read"),
-                              (batch[None], headwave.ShapeError, "shape"), ([[5, 6], []], headwave.FormatError, "has no ids"),
+                              (-batch, headwave.FormatError, "is not a token id"), (batch * 1.5, headwave.FormatError, "whole numbers"),
+                              (3, headwave.FormatError, "a JSON list"), ([], headwave.FormatError, "0 tokens"), ("ids.json", headwave.FormatError, "read"),
+                              (batch[None], headwave.FormatError, "is not a token id"), ([[5, 6], []], headwave.FormatError, "has no ids"),
                               (np.full((1, 100), 5), headwave.FormatError, "64 positions")):
         with pytest.raises(error, match=words) as raised:
             headwave.run(model, ids=bad)

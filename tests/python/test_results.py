@@ -137,17 +137,6 @@ def test_a_result_is_a_mapping_of_its_groups(result):
         result["measured_offset/wieght"]
 
 
-def test_a_head_is_found_by_its_name(result):
-    weight = np.asarray(result["measured_offset/weight"])
-    head = result.head("L1H2")
-    assert np.array_equal(head["measured_offset"]["weight"], weight[:, 1, 2])
-    assert "position_spectrum" not in head
-    with pytest.raises(headwave.FormatError, match="L0H2"):
-        result.head("1.2")
-    with pytest.raises(KeyError, match="L9H9"):
-        result.head("L9H9")
-
-
 def test_the_folder_of_a_run_is_opened(result, tmp_path):
     result.save(tmp_path / "results.h5")
     same(result, headwave.open(tmp_path))

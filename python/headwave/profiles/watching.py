@@ -544,10 +544,10 @@ class _Interfaces:
             from transformers.cache_utils import Cache
             from transformers.masking_utils import AttentionMaskInterface
             from transformers.modeling_utils import AttentionInterface
-        except ImportError as error:
+
+            AttentionInterface.get_interface   # transformers 4 has none
+        except (ImportError, AttributeError) as error:
             raise FormatError("watch: needs transformers 5 or newer") from error
-        if not hasattr(AttentionInterface, "get_interface"):
-            raise FormatError("watch: needs transformers 5 or newer, whose models ask AttentionInterface.get_interface for their attention")
         if cls._one is None:
             cls._one = cls(AttentionInterface, AttentionMaskInterface, Cache)
         return cls._one
