@@ -25,13 +25,11 @@ MatrixViewOf<Scalar> view_of(const Rows<Scalar>& rows, const char* name) {
 template <class Scalar>
 nb::object copied(const std::vector<MatrixViewOf<Scalar>>& heads) {
   if (heads.empty()) return nb::none();
-  auto* whole = new MatrixOf<Scalar>(static_cast<Index>(heads.size()) * heads.front().rows(), heads.front().cols());
-  const nb::capsule owner(whole, [](void* memory) noexcept { delete static_cast<MatrixOf<Scalar>*>(memory); });
-  for (std::size_t head = 0; head < heads.size(); ++head)
-    whole->middleRows(static_cast<Index>(head) * heads[head].rows(), heads[head].rows()) = heads[head];
-  const std::size_t shape[] = {heads.size(), static_cast<std::size_t>(heads.front().rows()),
-                               static_cast<std::size_t>(heads.front().cols())};
-  return nb::cast(nb::ndarray<nb::numpy, Scalar>(whole->data(), 3, shape, owner), nb::rv_policy::reference);
+  const Index rows = heads.front().rows(), cols = heads.front().cols();
+  MatrixOf<Scalar> whole(std::ssize(heads) * rows, cols);
+  for (Index head = 0; head < std::ssize(heads); ++head)
+    whole.middleRows(head * rows, rows) = heads[static_cast<std::size_t>(head)];
+  return owned(std::move(whole), {heads.size(), static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)});
 }
 
 template <class Scalar>
@@ -80,14 +78,11 @@ nb::object attended(const Rows<Scalar>& q, const Rows<Scalar>& k, const std::opt
   CallingProbe caller(probe, scores);
   std::vector<Probe*> probes;
   if (!probe.is_none()) probes.push_back(&caller);
-  auto output = std::make_unique<MatrixOf<Scalar>>(
-      waited_for([&] { return attend<Scalar>(inputs, mask, AttentionSite{}, probes); }));
+  MatrixOf<Scalar> output = waited_for([&] { return attend<Scalar>(inputs, mask, AttentionSite{}, probes); });
   if (!v) return nb::none();
-  if (!are_finite(*output)) throw too_large<Scalar>();
-  MatrixOf<Scalar>* kept = output.release();
-  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<MatrixOf<Scalar>*>(memory); });
-  const std::size_t shape[] = {static_cast<std::size_t>(kept->rows()), static_cast<std::size_t>(kept->cols())};
-  return nb::cast(nb::ndarray<nb::numpy, Scalar>(kept->data(), 2, shape, owner), nb::rv_policy::reference);
+  if (!are_finite(output)) throw too_large<Scalar>();
+  const auto rows = static_cast<std::size_t>(output.rows()), cols = static_cast<std::size_t>(output.cols());
+  return owned(std::move(output), {rows, cols});
 }
 
 template <class Scalar>

@@ -27,11 +27,9 @@ const char* name_of(Fusion fusion) {
 
 /// Queries or keys turned as a model's rotary positions turn them.
 nb::object turned(const ModelMap& map, const Rows32& rows) {
-  auto* whole = new Matrix32(matrix_of(rows));
-  const nb::capsule owner(whole, [](void* memory) noexcept { delete static_cast<Matrix32*>(memory); });
-  RotaryTerm(map.stack.positions.rotary).turn(*whole, map.stack.block.d_head);
-  const std::size_t shape[] = {static_cast<std::size_t>(whole->rows()), static_cast<std::size_t>(whole->cols())};
-  return nb::cast(nb::ndarray<nb::numpy, float>(whole->data(), 2, shape, owner), nb::rv_policy::reference);
+  Matrix32 turned = matrix_of(rows);
+  RotaryTerm(map.stack.positions.rotary).turn(turned, map.stack.block.d_head);
+  return owned(std::move(turned), {static_cast<std::size_t>(rows->shape(0)), static_cast<std::size_t>(rows->shape(1))});
 }
 
 /// Whether each position adds a vector of its own to the words: then it matters where a document begins.

@@ -8,7 +8,9 @@
 #include "../core/model/source.h"
 #include "../data/arrays/safetensors.h"
 #include "../data/models/model_directory.h"
+#include "../data/sources/distinct_documents.h"
 #include "../data/sources/named_arrays.h"
+#include "../data/sources/text_documents.h"
 #include "../job/inputs/identity.h"
 #include "../job/inputs/input_rules.h"
 #include "../job/inputs/intervention_text.h"
@@ -80,7 +82,7 @@ ArraysPlace arrays_at(const nb::object& given) {
 
 std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const nb::list& given) {
   std::vector<TensorInMemory> tensors;
-  for (const auto& [name, dtype, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given))
+  for (const auto& [name, dtype, shape, bytes] : nb::cast<std::vector<RawArray>>(given))
     tensors.push_back({name, dtype, {shape.begin(), shape.end()}, span_of(bytes)});
   return std::make_shared<const Checkpoint>(called, tensors, kept(given));
 }
@@ -156,23 +158,21 @@ void add_inputs(nb::module_& module) {
       "opened_input",
       [](const std::string& kind, const std::optional<ModelPlace>& model, const nb::object& value,
          const nb::object& target, const nb::dict& said) {
-        const auto get = [&]<class Value>(const char* name, Value usual) {
-          return said.contains(name) && !said[name].is_none() ? nb::cast<Value>(said[name]) : usual;
-        };
-        const auto given = [&](const char* name) {
-          return said[name].is_none() ? std::nullopt : std::optional(nb::cast<Index>(said[name]));
-        };
-        const PackingOptions packing{.documents = given("documents"),
-                                     .length = given("length"),
-                                     .special_tokens = get("special_tokens", true),
-                                     .allow_unknown = get("allow_unknown", false)};
+        const auto set = [&]<class Value>(Value& option, const char* name) { option = nb::cast<Value>(said[name]); };
+        PackingOptions packing;
+        set(packing.documents, "documents");
+        set(packing.length, "length");
+        set(packing.special_tokens, "special_tokens");
+        set(packing.allow_unknown, "allow_unknown");
         if (kind == "states") {
-          StoredStatesOptions options{{get("dataset", std::string()), {}, given("layer")},
-                                      get("heads", Index{0}),
-                                      packing.documents.value_or(0),
-                                      get("apply_norm", false),
-                                      get("any_states", false)};
-          if (const std::string axes = get("axes", std::string()); !axes.empty())
+          StoredStatesOptions options;
+          set(options.dataset, "dataset");
+          set(options.layer, "layer");
+          set(options.heads, "heads");
+          set(options.apply_norm, "apply_norm");
+          set(options.any_states, "any_states");
+          options.documents = packing.documents.value_or(0);
+          if (const auto axes = nb::cast<std::string>(said["axes"]); !axes.empty())
             options.axes = known_of(array_axes(axes), "axes", axes, expected_axes);
           const ArraysPlace at = arrays_at(value);
           return opened(at.path.string(),
@@ -181,7 +181,7 @@ void add_inputs(nb::module_& module) {
         if (kind == "random_tokens") {
           const RepeatedTokensOptions options{.documents = packing.documents.value_or(usual_documents),
                                               .period = nb::cast<Index>(value),
-                                              .seed = get("seed", std::uint64_t{1})};
+                                              .seed = nb::cast<std::uint64_t>(said["seed"])};
           return opened("random tokens", [&] { return random_input(model.value(), options, packing.special_tokens); });
         }
         const TextPlace place = place_of(value);
@@ -202,6 +202,23 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("given"), "The first rule about options of an input that some break: option, the other one, why.");
   module.def(
+      "documents_of_ids",
+      [](const nb::object& ids, std::optional<Index> documents, std::optional<Index> length, Index positions,
+         Index vocabulary, std::int32_t pad, std::int32_t closes) {
+        const PackingOptions packing{
+            .documents = documents, .length = length, .positions = positions, .vocabulary = vocabulary};
+        const auto source = distinct_documents(id_documents(place_of(ids), nullptr, packing, {pad, closes}));
+        std::vector<std::pair<std::string, std::vector<std::int32_t>>> found;
+        for (Index i = 0; i < source->count(); ++i) {
+          Document document = source->document(i);
+          found.emplace_back(std::move(document.name), std::move(document.ids));
+        }
+        return nb::make_tuple(found, dict_of(source->provenance()));
+      },
+      nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(), nb::arg("positions"),
+      nb::arg("vocabulary"), nb::arg("pad"), nb::arg("closes"),
+      "Documents of token ids, cut, without padding, each once: (name, ids), and what results remember of them.");
+  module.def(
       "exceeded_lengths",
       [](const fs::path& folder, Index tokens) { return dict_of(exceeded_lengths(folder, tokens)); }, nb::arg("folder"),
       nb::arg("tokens"),
@@ -219,6 +236,7 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
       nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");
+  module.attr("job_options") = job_options();
   module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("command"), nb::arg("progress").none(),
              "The job of an input: (kind, result) of every kind of attention.");
 }

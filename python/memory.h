@@ -16,8 +16,8 @@ namespace headwave::python {
 /// An array's bytes without gaps, as headwave.arrays hands them over.
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// A name, the type in the words of its format, the shape, whether the first index runs fastest, and the bytes.
-using RawArray = std::tuple<std::string, std::string, std::vector<std::int64_t>, bool, Bytes>;
+/// A name, the type in the words of its format, the shape, and the bytes.
+using RawArray = std::tuple<std::string, std::string, std::vector<std::int64_t>, Bytes>;
 
 inline std::span<const std::byte> span_of(const Bytes& bytes) {
   return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
@@ -43,6 +43,16 @@ MatrixViewOf<Scalar> laid_out(const nb::ndarray<const Scalar, Said...>& rows, co
     throw FormatError(fmt::format("{}: {} x {} numbers with strides {}, {}; expected the numbers of a row side by side",
                                   name, count, width, rows.stride(0), rows.stride(1)));
   return {rows.data(), count, width, apart};
+}
+
+/// An array of numpy that owns a matrix.
+/// @param shape  of the array, with as many entries as the matrix has
+template <class Scalar>
+nb::object owned(MatrixOf<Scalar> matrix, const std::vector<std::size_t>& shape) {
+  auto* whole = new MatrixOf<Scalar>(std::move(matrix));
+  const nb::capsule owner(whole, [](void* memory) noexcept { delete static_cast<MatrixOf<Scalar>*>(memory); });
+  return nb::cast(nb::ndarray<nb::numpy, Scalar>(whole->data(), shape.size(), shape.data(), owner),
+                  nb::rv_policy::reference);
 }
 
 /// A (T, width) array, or none.

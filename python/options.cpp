@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "../analysis/registry/job_option_table.h"
 #include "../core/errors/error.h"
-#include "../core/errors/nearest_name.h"
 
 namespace headwave::python {
 
@@ -51,19 +49,23 @@ class OptionSetter {
 
 JobOptions options_of(const nb::dict& given) {
   JobOptions options;
-  std::vector<std::string> known;
-  for (const JobOption& option : job_option_table())
-    if (!option.set_by_others) known.emplace_back(option.name);
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    if (std::ranges::find(known, name) == known.end()) {
-      const std::string meant = did_you_mean(name, known);
-      throw FormatError(fmt::format("there is no option '{}'{}", name,
-                                    meant.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : meant));
-    }
-    const JobOption& option = *std::ranges::find(job_option_table(), name, &JobOption::name);
-    std::visit(OptionSetter(options, option.name, value), option.member);
+    const auto option = std::ranges::find(job_option_table(), name, &JobOption::name);
+    if (option == job_option_table().end() || option->set_by_others)
+      throw FormatError(fmt::format("there is no option '{}'", name));
+    std::visit(OptionSetter(options, option->name, value), option->member);
   }
+  return options;
+}
+
+nb::dict job_options() {
+  JobOptions usual;
+  nb::dict options;
+  for (const JobOption& option : job_option_table())
+    if (!option.set_by_others)
+      options[std::string(option.name).c_str()] =
+          std::visit([&](auto member) { return nb::cast(value_of(usual, member)); }, option.member);
   return options;
 }
 

@@ -6,7 +6,10 @@
 namespace headwave::python {
 
 /// The options of a job by their names: reach, fdr.
-/// @throws FormatError if an option is unknown, with the nearest name, or has another type
+/// @throws FormatError if an option is unknown, or has another type
 JobOptions options_of(const nb::dict& given);
+
+/// All options of a job by their names, with their usual values.
+nb::dict job_options();
 
 }  // namespace headwave::python

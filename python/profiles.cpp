@@ -87,7 +87,7 @@ Result distances(const std::map<std::string, nb::object>& arrays, const std::vec
 
 /// A file that Python writes under its temporary name.
 struct NewFile {
-  explicit NewFile(const std::filesystem::path& path) : file(std::make_unique<ReplacedFile>(path)) {}
+  NewFile(const std::filesystem::path& path, bool overwrite) : file(std::make_unique<ReplacedFile>(path, overwrite)) {}
   std::unique_ptr<ReplacedFile> file;
 };
 
@@ -97,7 +97,7 @@ void add_profiles(nb::module_& module) {
   module.def("profiles_input", &profiles, nb::arg("given"), nb::arg("about"),
              "Sums of headwave.watch, files or in memory, and what results remember of the documents.");
   nb::class_<NewFile>(module, "NewFile", "A file that appears whole or not at all.")
-      .def(nb::init<const std::filesystem::path&>(), nb::arg("path"))
+      .def(nb::init<const std::filesystem::path&, bool>(), nb::arg("path"), nb::arg("overwrite"))
       .def_prop_ro("temporary", [](const NewFile& made) { return made.file->temporary(); })
       .def(
           "seal", [](const NewFile& made) { wait_for([&] { made.file->seal(); }); }, "Appends the digest of its bytes.")

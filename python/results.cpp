@@ -78,10 +78,11 @@ nb::list fields_of(nb::handle self) {
 
 /// @throws IoError if a file is there and may not be replaced
 void save(const Result& result, const fs::path& path, bool overwrite) {
-  if (!overwrite && fs::exists(fs::symlink_status(path)))
-    throw IoError(
-        fmt::format("{}: is already there; choose another name, or replace it with overwrite=True", path.string()));
-  wait_for([&] { write_result(result, path); });
+  wait_for([&] {
+    ReplacedFile file(path, overwrite);
+    write_result(result, file);
+    file.commit();
+  });
 }
 
 nb::bytes figure(const Result& result, const std::string& name, const std::vector<std::string>& heads,
@@ -105,38 +106,20 @@ std::vector<std::string> figures(const Result& result) {
   return names;
 }
 
-bool compares(const Result& result) {
-  return !comparison_sentence(result).empty();
-}
-
-/// What a result says in one paragraph; empty where it has no heads.
-std::string paragraph(const Result& result) {
-  return compares(result) ? comparison_paragraph(result) : head_paragraph(result);
-}
-
-/// Of a comparison the heads that changed, of other results those that look most strongly.
-std::vector<TableColumn> shown(const Result& result) {
-  return compares(result) ? comparison_columns(result, false, false) : shown_columns(result, {});
-}
-
+/// What a result says in one paragraph, and a table: of a comparison the heads that changed, of other results those that
+/// look most strongly. Empty where there are no heads.
 std::string answer(const Result& result) {
-  if (!compares(result)) return head_answer(result, shown(result));
-  const std::vector<TableColumn> columns = shown(result);
-  return wrapped_text(paragraph(result)) + "\n" + (columns.front().cells.empty() ? "" : "\n" + terminal_table(columns));
+  if (comparison_sentence(result).empty()) {
+    const std::vector<TableColumn> columns = shown_columns(result, {});
+    return columns.empty() ? "" : head_answer(result, columns);
+  }
+  const std::vector<TableColumn> columns = comparison_columns(result, false, false);
+  return wrapped_text(comparison_paragraph(result)) + "\n" +
+         (columns.front().cells.empty() ? "" : "\n" + terminal_table(columns));
 }
 
 nb::str report(const Result& result) {
   return text_of(waited_for([&] { return report_page(result); }));
-}
-
-nb::list table(const Result& result) {
-  nb::list columns;
-  for (const TableColumn& column : shown(result)) {
-    nb::list cells;
-    for (const std::string& cell : column.cells) cells.append(text_of(cell));
-    columns.append(nb::make_tuple(text_of(column.header), column.align == Align::right, cells));
-  }
-  return columns;
 }
 
 }  // namespace
@@ -151,13 +134,8 @@ void add_results(nb::module_& module) {
       .def("figure", &figure, nb::arg("name"), nb::arg("heads"), nb::arg("format"), nb::arg("width"),
            "A figure as the bytes of a file.")
       .def("figures", &figures, "Names of the figures that can be drawn.")
-      .def("table", &table, "The heads that matter most: (header, right-aligned, cells) of every column.")
       .def(
-          "paragraph", [](const Result& result) { return text_of(paragraph(result)); },
-          "What was run and found; empty where there are no heads.")
-      .def(
-          "table_text", [](const Result& result) { return text_of(answer(result)); },
-          "Paragraph and table for a terminal.")
+          "answer", [](const Result& result) { return text_of(answer(result)); }, "Paragraph and table for a terminal.")
       .def(
           "head_rows", [](const Result& result) { return comma_separated(head_rows(result)); },
           "A row for each head as CSV; one empty line without heads.")

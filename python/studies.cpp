@@ -7,11 +7,9 @@
 #include "../analysis/waves/delay.h"
 #include "../core/errors/error.h"
 #include "../core/fields/fields.h"
-#include "../data/files/replaced_file.h"
 #include "../job/run/provenance.h"
 #include "../job/studies/comparison.h"
 #include "../job/studies/model_atlas.h"
-#include "../reports/tables/exported_tables.h"
 #include "options.h"
 #include "waiting.h"
 
@@ -111,32 +109,6 @@ Result compare(const Result& first, const Result& second, const std::pair<std::s
   return waited_for([&] { return comparison(first, second, {names.first, names.second}, options); });
 }
 
-/// Writes the tables of a result.
-/// @param most  rows of a table; nothing: any number
-/// @returns the names of the tables written, and of those that are longer than that
-std::pair<std::vector<std::string>, std::vector<std::string>> export_tables(const Result& result,
-                                                                            const fs::path& folder,
-                                                                            const std::vector<std::string>& groups,
-                                                                            std::optional<Index> most, bool force,
-                                                                            const std::string& called) {
-  return waited_for([&] {
-    const ExportedTables tables(result, groups, most, called);
-    if (!groups.empty() && !tables.left_out().empty())
-      throw FormatError(fmt::format("export: {} would have more than {} rows", tables.left_out().front(), *most),
-                        give("max_rows", "", "to allow them"));
-    std::vector<std::string> written;
-    for (const fs::path& name : tables.files()) {
-      if (!force && fs::exists(fs::symlink_status(folder / name)))
-        throw IoError(fmt::format("{}: is already there; choose another csv, or replace it with force=True",
-                                  (folder / name).string()));
-      if (name != columns_file) written.push_back(name.stem().string());
-    }
-    make_folder(folder);
-    tables.write(folder);
-    return std::pair(written, tables.left_out());
-  });
-}
-
 }  // namespace
 
 void add_studies(nb::module_& module) {
@@ -149,9 +121,6 @@ void add_studies(nb::module_& module) {
              nb::arg("progress").none(), "Where every head would look, from the checkpoint alone.");
   module.def("compare", &compare, nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"),
              nb::arg("draws"), nb::arg("block"), nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
-  module.def("export_tables", &export_tables, nb::arg("result"), nb::arg("folder"), nb::arg("groups"),
-             nb::arg("most").none(), nb::arg("force"), nb::arg("called"),
-             "Writes the numbers of a result as CSV: names of tables, and of those that are too long.");
 }
 
 }  // namespace headwave::python

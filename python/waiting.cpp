@@ -11,6 +11,7 @@
 #include "../core/process/joined_thread.h"
 #include "../core/process/threads.h"
 #include "../job/run/progress.h"
+#include "memory.h"
 
 namespace headwave::python {
 
@@ -60,21 +61,20 @@ class Work {
   JoinedThread thread_;  // last: what it uses is there
 };
 
-void look_up(const std::function<void()>& look) {
+void require_no_signal() {
   const nb::gil_scoped_acquire held;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  if (look) look();
 }
 
 }  // namespace
 
-void wait_for(const std::function<void()>& work, const std::function<void()>& look) {
+void wait_for(const std::function<void()>& work) {
   std::exception_ptr raised;
   {
     const nb::gil_scoped_release released;
     Work running(work);
     while (!running.wait_a_while()) try {
-        look_up(look);
+        require_no_signal();
       } catch (...) {
         raised = std::current_exception();
         running.stop();
@@ -84,45 +84,39 @@ void wait_for(const std::function<void()>& work, const std::function<void()>& lo
     if (!raised) running.rethrow();
   }
   if (raised) std::rethrow_exception(raised);
-  look_up(look);  // what a short piece of work told is not left untold
 }
 
-struct ToldProgress::Told {
-  struct Step {
-    JobProgress now;
-    Clock::time_point began, at;
-  };
-  std::mutex mutex;
-  std::vector<Step> steps;  // the last of each stage that was not told yet, and of the stage that goes on
-  Clock::time_point began = Clock::now();  // the stage that goes on
+namespace {
+
+/// Hands a function of Python a line for the first and the last step of every stage, and ten times a second in between.
+class Telling {
+ public:
+  explicit Telling(nb::object callable) : callable_(kept(std::move(callable))) {}
+
+  /// May be called by several threads.
+  void tell(const JobProgress& now) {
+    const nb::gil_scoped_acquire held;
+    const Clock::time_point time = Clock::now();
+    if (now.done == now.done_before) began_ = time;
+    const bool begins = now.stage != stage_;
+    if (!begins && now.done < now.total && seconds_between(told_, time) < 0.1) return;
+    stage_ = now.stage;
+    told_ = time;
+    nb::handle(static_cast<PyObject*>(const_cast<void*>(callable_.get())))(
+        progress_text(now, seconds_between(began_, time), 0));
+  }
+
+ private:
+  std::shared_ptr<const void> callable_;
+  std::string stage_;
+  Clock::time_point began_ = Clock::now(), told_ = began_;
 };
 
-ToldProgress::ToldProgress(nb::object callable)
-    : callable_(std::move(callable)), told_(std::make_shared<ToldProgress::Told>()) {}
+}  // namespace
 
-ProgressCallback ToldProgress::callback() {
-  if (callable_.is_none()) return {};
-  return [told = told_](const JobProgress& now) {
-    const std::lock_guard lock(told->mutex);
-    std::vector<Told::Step>& steps = told->steps;
-    if (!steps.empty() && steps.back().now.stage == now.stage) steps.pop_back();
-    if (now.done == now.done_before) told->began = Clock::now();
-    steps.push_back({now, told->began, Clock::now()});
-  };
-}
-
-std::function<void()> ToldProgress::look() {
-  if (callable_.is_none()) return {};
-  return [this] {
-    std::vector<std::string> lines;
-    {
-      const std::lock_guard lock(told_->mutex);
-      for (const auto& [now, began, at] : told_->steps)
-        lines.push_back(progress_text(now, seconds_between(began, at), seconds_between(at, Clock::now())));
-      if (!told_->steps.empty()) told_->steps = {told_->steps.back()};
-    }
-    for (const std::string& line : lines) callable_(line);
-  };
+ProgressCallback told_to(const nb::object& callable) {
+  if (callable.is_none()) return {};
+  return [telling = std::make_shared<Telling>(callable)](const JobProgress& now) { telling->tell(now); };
 }
 
 std::vector<std::pair<std::string, Result>> named_results(std::vector<KindResult> found, const MadeBy& by) {

@@ -1,6 +1,7 @@
 #include "replaced_file.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,8 +13,18 @@
 
 namespace headwave {
 
-ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path), temporary_(path) {
+namespace {
+
+[[noreturn]] void refuse_taken(const std::filesystem::path& path) {
+  throw IoError(fmt::format("{}: is already there", shown_path(path)), give("overwrite", "", "to replace it"));
+}
+
+}  // namespace
+
+ReplacedFile::ReplacedFile(const std::filesystem::path& path, bool replace)
+    : path_(path), temporary_(path), replace_(replace) {
   std::error_code ignored;
+  if (!replace && std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) refuse_taken(path);
   const auto refuse = [&](const char* found) {
     throw IoError(fmt::format("{}: expected the name of a file to write, found {}", shown_path(path), found));
   };
@@ -46,7 +57,13 @@ void ReplacedFile::seal() const {
 
 void ReplacedFile::commit() {
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");
+  // A link never replaces. A file system without links renames: there the name was free when the writing began.
+  const bool linked = !replace_ && ::link(temporary_.c_str(), path_.c_str()) == 0;
+  if (!replace_ && !linked && errno == EEXIST) refuse_taken(path_);
+  if (linked)
+    ::unlink(temporary_.c_str());
+  else if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail_by_errno(path_, "cannot be given its name");
   temporary_.clear();
   if (!file_.close()) fail_by_errno(path_, "cannot be written");  // not before: the lock keeps others out
   if (!folder_.sync()) fail_by_errno(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");

@@ -16,8 +16,10 @@ namespace headwave {
 class ReplacedFile {
  public:
   /// Creates the temporary file, empty.
-  /// @throws IoError if the folder is missing or not writable, the path is a folder, or another process writes it
-  explicit ReplacedFile(const std::filesystem::path& path);
+  /// @param replace  whether an earlier file of that name is replaced
+  /// @throws IoError if the folder is missing or not writable, the path is a folder, another process writes it, or there
+  ///         is a file that may not be replaced
+  explicit ReplacedFile(const std::filesystem::path& path, bool replace = true);
   ReplacedFile(const ReplacedFile&) = delete;
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   ~ReplacedFile();
@@ -37,12 +39,13 @@ class ReplacedFile {
   void seal() const;
 
   /// Syncs the temporary file, gives it its name, and syncs the folder.
-  /// @throws IoError if the disk refuses
+  /// @throws IoError if the disk refuses, or a file that may not be replaced has the name by now
   void commit();
 
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;
+  bool replace_;
   FileDescriptor folder_;  // opened first: a folder that cannot be synced is refused before anything is written
   FileDescriptor file_;    // open from beginning to end: syncing it reports every write that failed in between
 };

@@ -12,14 +12,14 @@ from .jobs import account, atlas, run
 from .profiles import watch
 from .profiles.training_page import training_page
 from .result import Result, open_result as open
-from .studies import compare, export
+from .studies import compare
 
 __version__: str = _core.version
 commit: str = _core.commit
 
 __all__ = [
     "Error", "FormatError", "IoError", "ModelCheck", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
-    "capture", "check_model", "commit", "compare", "delay", "export", "open", "run", "spectrum",
+    "capture", "check_model", "commit", "compare", "delay", "open", "run", "spectrum",
     "training_page", "watch",
 ]
 

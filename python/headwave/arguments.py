@@ -7,10 +7,12 @@ import functools
 import inspect
 import operator
 import os
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Mapping
 
 from .errors import FormatError, ShapeError
-from .given import AnyInput
+
+Text = str | os.PathLike[str]
+Progress = bool | Callable[[str], Any]
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
@@ -109,17 +111,22 @@ def unwrapped(model: Any) -> Any:
             break
         model = getattr(model, name)
     if hasattr(model, "run_with_cache"):
-        raise FormatError(f"{type(model).__name__}: is a model of TransformerLens, whose modules are its own; give its cache, "
-                          "headwave.run(states=model.run_with_cache(ids)[1]), or the model of transformers that it was made from")
+        raise FormatError(f"{type(model).__name__}: is a model of TransformerLens, whose modules are its own; give the attention in its cache, "
+                          "headwave.run(states=[cache['pattern', layer] for layer in range(model.cfg.n_layers)]), or the model of transformers "
+                          "that it was made from")
     return model
+
+
+def with_options(function: Callable[..., Any], options: Mapping[str, Any]) -> inspect.Signature:
+    """The signature of a function that takes `**options`, with each of these by name; their values are the usual ones."""
+    signature = inspect.signature(function)
+    own = list(signature.parameters.values())[:-1]
+    return signature.replace(parameters=own + [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual) for name, usual in options.items()])
 
 
 def named_arguments(called: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, which refuses an argument of an unknown name with the nearest name, before it does anything."""
-    parameters = inspect.signature(function).parameters
-    known = [name for name, of in parameters.items() if of.kind not in (of.VAR_KEYWORD, of.VAR_POSITIONAL)]
-    if any(of.kind is of.VAR_KEYWORD for of in parameters.values()):
-        known += [name for name in AnyInput.__annotations__ if name not in known]
+    known = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:

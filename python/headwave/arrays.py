@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -62,23 +63,15 @@ def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
     return array
 
 
-def listed_ids(value: Any) -> list[list[int]] | list[int]:
-    """Token ids as lists: one for each document, or a single long one.
+def ids_place(value: Any) -> tuple[str, str]:
+    """Token ids as JSON in memory, which the program reads, and refuses, as it would a file: a list of them for each document, or a single long
+    one; of an encoder-decoder pairs."""
+    def listed(one: Any) -> Any:
+        if isinstance(one, Mapping):
+            return {name: listed(of) for name, of in one.items()}
+        return as_array(one, "ids").tolist()
 
-    Raises:
-        ShapeError: they are neither; FormatError: some are no whole numbers.
-    """
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and any(np.ndim(one) == 1 for one in value):
-        listed = [as_array(one, "ids") for one in value]
-        if any(of.size and of.dtype.kind not in "iu" for of in listed):
-            raise FormatError("ids: hold what is no whole number; expected token ids")
-        if any(of.ndim != 1 for of in listed):
-            raise FormatError("ids: hold both lists and others; expected a list of lists of ids")
-        return [of.tolist() for of in listed]
-    array = as_array(value, "ids")
-    if array.ndim not in (1, 2) or array.size == 0 or array.dtype.kind not in "iu":
-        raise ShapeError(f"ids: {array.dtype} of shape {array.shape}; expected whole numbers, (T) or (documents, T)")
-    return array.tolist()
+    return "ids", json.dumps([listed(one) for one in value] if isinstance(value, Sequence) and not isinstance(value, str) else listed(value))
 
 
 class NamedArrays:

@@ -11,7 +11,7 @@ from . import _core
 from .arguments import path as as_path, real, whole, whole_or_none
 from .calls import Batch
 from .documents import texts_of
-from .errors import FormatError, IoError, NumericError, ShapeError
+from .errors import FormatError, NumericError, ShapeError
 from .profiles.written import NewHdf5, h5py_module
 
 
@@ -116,13 +116,11 @@ class _States:
         self._new: Any = None                        # NewHdf5
         self._rows: dict[str, Any] = {}              # datasets, an entry for every document
         self._shapes: dict[str, tuple[int, ...]] = {}   # of the arrays of the first document
-        self._require_room()
 
     def begin(self) -> None:
         if self._new is not None:
             raise FormatError("capture: was entered already; make another with headwave.capture(...)")
-        self._require_room()
-        self._new = NewHdf5(self._path)
+        self._new = NewHdf5(self._path, self._overwrite)
 
     def append(self, number: int, stored: Sequence[tuple[int, Any, Any, Any]], ids: Sequence[int], tokens: Sequence[str],
                special: Sequence[int]) -> None:
@@ -191,10 +189,6 @@ class _States:
             name, (0, *first.shape), self._h5py.string_dtype() if text else first.dtype, maxshape=(None, *first.shape),
             chunks=(1, *(min(of, rows) if axis == 0 else of for axis, of in enumerate(first.shape))),
             **({} if text else {"fletcher32": True, **packed}))
-
-    def _require_room(self) -> None:
-        if os.path.lexists(self._path) and not self._overwrite:
-            raise IoError(f"{self._path}: is already there; choose another name, or replace it with overwrite=True")
 
 
 def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Mapping[int, Any] | None = None,

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import whole
+from .arguments import Text, whole
 from .errors import FormatError, IoError
-from .given import Text
 from .hub import model_folder
 from .jobs import run
-from .result import Result
 
 _ALIKE = 1e-3   # float32 weights of a large model differ by up to 1e-4; what was misread, by far more
 
@@ -77,7 +75,6 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     kept = np.setdiff1d(np.arange(words), _named_tokens(config))
     ids = np.random.default_rng(seed).choice(kept, tokens)
     found = run(folder, ids=[ids.tolist()], only=["attention_map"])
-    assert isinstance(found, Result)
     ours, heads = (np.asarray(found["attention_map"][name]) for name in ("weight", "map_head"))
     theirs = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32, trust_remote_code=False).eval()
     with torch.no_grad():

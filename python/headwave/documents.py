@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Sequence
 
-from .arrays import listed_ids
+from . import _core
+from .arrays import ids_place
 from .errors import FormatError, ShapeError
 
 
@@ -26,32 +28,37 @@ def words_of(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     return [token.replace("\u2581", " ") for token in tokens]   # of SentencePiece: a space is U+2581
 
 
-def documents_of(about: Any, module: Any, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None,
-                 special_tokens: bool) -> tuple[list[list[int]], int]:
-    """Token ids of every document, cut as the program cuts a text; and how many were padding, and are taken off."""
-    if ids is not None:
-        listed = listed_ids(ids)
-        if not isinstance(listed[0], int):
-            if documents is not None and documents > len(listed):
-                raise ShapeError(f"ids: {len(listed)} documents, {documents} were asked for")
-            bare = without_padding(listed[:documents or 100], module, tokenizer)
-            return _readable(bare, about), sum(map(len, listed[:len(bare)])) - sum(map(len, bare))
-        long, opens, closes = listed, [], []
-    else:
+def documents_of(module: Any, longest: int, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None, special_tokens: bool,
+                 allow_unknown: bool) -> tuple[list[tuple[str, list[int]]], dict[str, Any]]:
+    """Documents as the program makes them of a text or of ids, each once: names and ids; and what results remember of them.
+
+    Args:
+        longest: tokens that the model can read; 0: any number
+
+    Raises:
+        FormatError, ShapeError: there are none, or the model cannot read them
+    """
+    opens, closes, given = [], [], ids
+    if ids is None:
         if not callable(tokenizer):
             raise FormatError("run: a text needs the tokenizer of the model: run(model, tokenizer, text=...)")
-        long = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        given = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         opens, closes = _around(tokenizer) if special_tokens else ([], [])
-    most = length or min(512, about.longest or 512)
-    room = most - len(opens) - len(closes)
-    if room < 1:
-        raise ShapeError(f"run: documents of {most} tokens leave no room between special tokens; expected a longer length")
-    cut = [long[i:i + room] for i in range(0, len(long) - room + 1, room)]
-    if not cut and length is None and long:
-        cut = [long]
-    if len(cut) < (documents or 1):
-        raise FormatError(f"run: {len(long)} tokens give {len(cut)} documents of {most}, {documents or 1} were asked for")
-    return _readable([opens + one + closes for one in cut[:documents or 100]], about), 0
+    positions = longest if length or ids is not None else min(512, longest or 512)
+    around = len(opens) + len(closes)
+    if ids is None and (length or positions) <= around:
+        raise ShapeError(f"run: documents of {length or positions} tokens leave no room between special tokens; expected a longer length")
+    config = getattr(module, "config", None)
+    pad = next((of.pad_token_id for of in (tokenizer, config) if isinstance(getattr(of, "pad_token_id", None), int)), -1)
+    ends = [getattr(of, name, None) for of in (tokenizer, config) for name in ("eos_token_id", "sep_token_id")]
+    place = ("text", json.dumps(given)) if ids is None else ids_place(ids)
+    found, facts = _core.documents_of_ids(place, documents, length and length - around, positions and positions - around, _words(module), pad,
+                                          pad if pad in ends else -1)
+    listed = [(name.rpartition(", ")[2], [*opens, *own, *closes]) for name, own in found]
+    kept = {name: facts[name] for name in ("padding_removed", "equal_documents") if name in facts}
+    if ids is None:
+        kept = kept | {"source": "text"} | unknown_share(tokenizer, [own for _, own in listed], allow_unknown) | unk_strings(tokenizer, text)
+    return listed, {"source": "token ids"} | kept
 
 
 def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[str, float]:
@@ -79,41 +86,14 @@ def unk_strings(tokenizer: Any, text: str) -> dict[str, int]:
     return {"unk_strings": count} if count and not known else {}
 
 
-def _readable(listed: list[list[int]], about: Any) -> list[list[int]]:
-    if not listed or not all(listed):
-        raise ShapeError("run: no documents, or one without tokens; expected a token at least in each")
-    if about.longest and max(map(len, listed)) > about.longest:
-        raise ShapeError(f"run: a document of {max(map(len, listed))} tokens, but the model has {about.longest} positions")
-    return listed
-
-
-def require_known(listed: list[list[int]], module: Any) -> None:
-    """Said before the model runs: PyTorch says only that some index is out of range."""
+def _words(module: Any) -> int:
+    """How many tokens a model knows; 0: it does not say."""
     try:
         table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
     except NotImplementedError:   # so transformers, of a model of several inputs
         raise FormatError(f"run: {type(module).__name__} does not run on token ids alone; run its text part (such as model.text_model), "
                           "or call the model yourself under headwave.watch") from None
-    words = getattr(table, "num_embeddings", None)
-    for document, ids in enumerate(listed):
-        wrong = min(ids) if min(ids) < 0 else max(ids)
-        if wrong < 0 or (words and wrong >= words):
-            raise FormatError(f"ids: document {document} holds {wrong}; the model knows the ids from 0" + (f" to {words - 1}" if words else ""))
-
-
-def without_padding(listed: list[list[int]], module: Any, tokenizer: Any) -> list[list[int]]:
-    """Documents without the padding at their end, as the program reads them; an id that pads and closes documents stays once."""
-    config = getattr(module, "config", None)
-    pad = getattr(tokenizer, "pad_token_id", None)
-    pad = pad if pad is not None else getattr(config, "pad_token_id", None)
-    if not isinstance(pad, int):
-        return listed
-    closes = pad in [getattr(of, name, None) for of in (tokenizer, config) for name in ("eos_token_id", "sep_token_id")]
-
-    def bare(ids: list[int]) -> list[int]:
-        end = next((i for i in range(len(ids), 0, -1) if ids[i - 1] != pad), 0)
-        return ids[:end + 1 if closes else end]
-    return [bare(ids) for ids in listed]
+    return getattr(table, "num_embeddings", 0)
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:

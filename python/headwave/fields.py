@@ -17,12 +17,6 @@ def groups_of(fields: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: _dataset(of) for name, of in by_group.items()}
 
 
-def at_place(group: Any, place: dict[str, int]) -> Any:
-    """The arrays of a group that have all these axes, at a place on them; None where there is no such array."""
-    chosen = [name for name, array in group.data_vars.items() if all(axis in array.dims and of in array.coords[axis] for axis, of in place.items())]
-    return group[chosen].sel(place) if chosen else None
-
-
 def _attributes(field: dict[str, Any]) -> dict[str, Any]:
     attributes = {"long_name": field["long_name"], "units": field["units"], **field["attributes"]}
     if field["flag_meanings"]:

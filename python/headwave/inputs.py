@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import re
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping
 
 from . import _core
 from .arguments import names, path, text, unwrapped, whole, whole_or_none
-from .arrays import NamedArrays, as_array, listed_ids
+from .arrays import NamedArrays, ids_place
 from .errors import FormatError, IoError
 from .hub import model_folder
 from .neighbours import named_states
@@ -23,13 +22,13 @@ _FILE_NAME = re.compile(r"[!-~]*[\\/][!-~]*|[!-~]+\.[A-Za-z]\w{0,4}|[^\n]*\.(txt
 
 
 # Options of an input: what they usually are, and what makes of a value what C++ takes, or refuses it by name.
-_OPTIONS: dict[str, tuple[Any, Callable[[Any, str], Any]]] = {
+OPTIONS: dict[str, tuple[Any, Callable[[Any, str], Any]]] = {
     "documents": (None, lambda of, name: whole_or_none(of, name, 1)), "length": (None, lambda of, name: whole_or_none(of, name, 1)),
     "special_tokens": (True, lambda of, _: bool(of)), "allow_unknown": (False, lambda of, _: bool(of)), "target": (None, lambda of, _: of),
     "map": ("", lambda of, name: path(of, name) if of else ""), "layers": ("", text), "weights": ("auto", text),
     "heads": (0, whole), "layer": (None, whole_or_none), "dataset": ("", text), "axes": ("", text),
     "apply_norm": (False, lambda of, _: bool(of)), "any_states": (False, lambda of, _: bool(of)),
-    "interventions": ([], names), "shuffles": (1, lambda of, name: whole(of, name, 1)),
+    "interventions": ((), names), "shuffles": (1, lambda of, name: whole(of, name, 1)),
     "seed": (1, lambda of, name: whole(of, name, 0, 2**63 - 1)), "threads": (0, lambda of, name: whole(of, name, 0, 1024)),
 }
 # What the program's rules about options call some of them.
@@ -49,12 +48,12 @@ class Input:
     tokenizer: Any
     kind: str  #: "text", "ids", "states", "profiles" or "random_tokens"
     value: Any
-    options: dict[str, Any]   #: by the names of _OPTIONS
+    options: dict[str, Any]   #: by the names of OPTIONS
     remembered: Mapping[str, Any] = field(default_factory=dict)  #: of profiles, what results remember of their documents
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
-        self.options = {name: takes(self.options.get(name, usual), name) for name, (usual, takes) in _OPTIONS.items()}
+        self.options = {name: takes(self.options.get(name, usual), name) for name, (usual, takes) in OPTIONS.items()}
         self._require_effect()
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
@@ -63,7 +62,7 @@ class Input:
 
     def _require_effect(self) -> None:
         """Refuses options that would have no effect, by the program's rules; and what concerns objects in memory."""
-        said = {name for name, (usual, _) in _OPTIONS.items() if self.options[name] != usual}
+        said = {name for name, (usual, takes) in OPTIONS.items() if self.options[name] != takes(usual, name)}
         given = [_CALLED.get(name, name) for name in said] + [self.kind] + ["model"] * (self.model is not None)
         given += ["shuffled_words"] * ("shuffled-words" in self.options["interventions"])
         if (rule := _core.broken_input_rule(given)) is not None:
@@ -132,12 +131,12 @@ class Input:
     def _of_files(self) -> Any:
         if self.tokenizer is not None:
             raise FormatError("run: a model directory brings its own tokenizer; omit tokenizer, or give ids=[tokenizer(text).input_ids]")
-        placed = {"text": _text, "ids": ids_place, "states": _arrays, "random_tokens": int}[self.kind](self.value)
+        placed = {"text": _text, "ids": _ids, "states": _arrays, "random_tokens": int}[self.kind](self.value)
         target = None if self.options["target"] is None else _text(self.options["target"], "target")
         return _core.opened_input(self.kind, self.place, placed, target, self.options)
 
 
-def given_input(model: Any, tokenizer: Any, sources: dict[str, Any], options: dict[str, Any]) -> Input:
+def given_input(model: Any, tokenizer: Any, sources: Mapping[str, Any], options: dict[str, Any]) -> Input:
     """The Input of a run, of whose sources one is given.
 
     Args:
@@ -145,7 +144,7 @@ def given_input(model: Any, tokenizer: Any, sources: dict[str, Any], options: di
         options: of Input
     """
     if sources.get("text") is None and isinstance(tokenizer, (str, os.PathLike)):
-        sources, tokenizer = sources | {"text": tokenizer}, None
+        sources, tokenizer = {**sources, "text": tokenizer}, None
     given = [name for name, value in sources.items() if value is not None]
     if len(given) != 1:
         raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
@@ -177,15 +176,8 @@ def _written(value: Any) -> str:
         raise FormatError(f"{value}: {error}; expected UTF-8: convert it, as iconv -f LATIN1 -t UTF-8 does") from error
 
 
-def ids_place(value: Any) -> Any:
-    """Where ids are: a file, or JSON in memory, which is read as a file would be."""
-    if isinstance(value, (str, os.PathLike)):
-        return path(value, "ids")
-    if isinstance(value, Sequence) and value and isinstance(value[0], Mapping):  # pairs of an encoder-decoder
-        listed = [{name: as_array(of, "ids").tolist() for name, of in pair.items()} for pair in value]
-    else:
-        listed = listed_ids(value)
-    return "ids", json.dumps(listed)
+def _ids(value: Any) -> Any:
+    return path(value, "ids") if isinstance(value, (str, os.PathLike)) else ids_place(value)
 
 
 def _arrays(value: Any) -> Any:

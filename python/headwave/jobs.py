@@ -4,49 +4,26 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any, Callable, Mapping, Sequence, TypeVar, Unpack, cast, overload
+from typing import Any, Callable, Mapping
 
 import numpy as np
 
 from . import _core
-from .arguments import names, path, real, text as as_text, whole
+from .arguments import Progress, Text, names, path, real, text as as_text, whole, with_options
 from .errors import FormatError
-from .given import AnyInput, ListedInput, Pairs, Progress, RunInput, Text
 from .hub import model_folder
-from .inputs import given_input
+from .inputs import OPTIONS, given_input
 from .result import Result
 
-Run = TypeVar("Run")
-Results = Result | dict[str, Result]   # a dict of an encoder-decoder: "self", "causal", "cross"
 
-
-# Type checkers take the first that fits: a text with its target, and pairs of ids, are for an encoder-decoder, which refuses a text, lists
-# of ids alone; a file of ids may hold pairs; states without a model are one result; profiles may be of an encoder-decoder.
-@overload
-def run(model: Text, tokenizer: Any = None, *, target: Text, **given: Unpack[RunInput]) -> dict[str, Result]: ...
-@overload
-def run(model: Text, tokenizer: Any = None, *, ids: Pairs, **given: Unpack[RunInput]) -> dict[str, Result]: ...
-@overload
-def run(model: Text, tokenizer: Any = None, *, ids: Text, **given: Unpack[RunInput]) -> Results: ...
-@overload
-def run(model: Text, tokenizer: Any = None, **given: Unpack[ListedInput]) -> Result: ...
-@overload
-def run(model: None = None, tokenizer: None = None, *, states: Any, **given: Unpack[RunInput]) -> Result: ...
-@overload
-def run(model: Any = None, tokenizer: Any = None, **given: Unpack[AnyInput]) -> Results: ...
-def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, target: Text | None = None, ids: Any = None,
-        states: Any = None, profiles: Any = None, random_tokens: int | None = None,
-        documents: int | None = None, length: int | None = None, special_tokens: bool = True,
-        map: Text | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
-        layer: int | None = None, dataset: str = "", axes: str = "",
-        apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
-        progress: Progress = False, **options: Any) -> Results:
+def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, ids: Any = None, states: Any = None, profiles: Any = None,
+        random_tokens: int | None = None, progress: Progress = False, **options: Any) -> Result | Any:
     """Follows every head of a model over documents, as `headwave run` does, with the same numbers to the bit.
 
     Example:
         >>> result = headwave.run("sentence-transformers/all-MiniLM-L6-v2", pathlib.Path("text.txt"), documents=20, length=128)
         >>> print(result)
-        >>> result.head("L0H2")["measured_offset"].weight
+        >>> result["measured_offset"].weight.sel(layer=0, head=2)
 
     By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
 
@@ -60,7 +37,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
-            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
+            arrays by those names; also a tuple of attentions (docs/python.md)
         profiles: what headwave.watch(model, null=True) summed beside a running model: its result, or a file that it saved; without a
             model (docs/profiles.md)
         random_tokens: so many random tokens, three times, in every document
@@ -88,31 +65,29 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, t
     """
     progress = listener(progress)
     sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "random_tokens": random_tokens}
-    said = dict(target=target, documents=documents, length=length, special_tokens=special_tokens, map=map, interventions=interventions,
-                shuffles=shuffles, heads=heads, layer=layer, dataset=dataset, axes=axes, apply_norm=apply_norm, any_states=any_states,
-                layers=layers, weights=weights, allow_unknown=allow_unknown)
-    over = given_input(model, tokenizer, sources, said | {name: options[name] for name in ("seed", "threads") if name in options})
+    over = given_input(model, tokenizer, sources, {name: options[name] for name in OPTIONS if name in options})
+    job = {name: of for name, of in sorted(options.items()) if name in _core.job_options or name not in OPTIONS}
     called, kind = type(over.model).__name__ if over.in_memory else over.model, over.kind
     if why := over.why_watched():
-        _core.require_options_of_sums(plain_options(options))
+        _core.require_options_of_sums(plain_options(job))
         warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are left out "
                       "(docs/profiles.md)", stacklevel=3)
-        reach, seen, only = whole(options.get("reach", 64), "reach", 1, 2048), over, set(names(options.get("only", ()), "only"))
-        deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(options.get("everything"))
+        reach, seen, only = whole(job.get("reach", 64), "reach", 1, 2048), over, set(names(job.get("only", ()), "only"))
+        deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(job.get("everything"))
         over = told(progress, lambda look: seen.watched(reach, deal, look))
-    usual = run.__kwdefaults__ or {}
-    shown = [f"{name}={'...' if name == 'target' else repr(of)}" for name, of in (said | dict(sorted(options.items()))).items()
-             if name not in usual or repr(of) != repr(usual[name])]
+    shown = [f"{name}={'...' if name == 'target' else repr(options[name])}" for name, (usual, _) in OPTIONS.items()
+             if name in options and name not in job and repr(options[name]) != repr(usual)]
+    shown += [f"{name}={of!r}" for name, of in job.items()]
     command = f"headwave.run({', '.join([*([repr(called)] if called else []), kind + '=...', *shown])})"
     opened = over.opened()
-    found = told(progress, lambda look: _core.run(opened, plain_options(options), command, look))
+    found = told(progress, lambda look: _core.run(opened, plain_options(job), command, look))
     _warn_of_documents(found[0][1].provenance)
     results = _results(found)
     if over.kind == "profiles":
         every = list(results.values()) if isinstance(results, dict) else [results]
         if left_out := every[0].provenance.get("left_out_stacks"):
             warnings.warn(f"run: the profiles hold more, which a run does not look at: {left_out}", stacklevel=3)
-        if nothing := [name for name in names(options.get("only", ()), "only") if not any(name in one for one in every)]:
+        if nothing := [name for name in names(job.get("only", ()), "only") if not any(name in one for one in every)]:
             why = every[0].provenance.get("undefined_account", "") if "head_account" in nothing else ""
             why = why or "what is needed is more than sums over documents (docs/profiles.md)"
             warnings.warn(f"run: nothing came of {', '.join(nothing)}: {why}", stacklevel=3)
@@ -131,13 +106,7 @@ def _warn_of_documents(provenance: Mapping[str, Any]) -> None:
                       f"give length={shortest} or less, or shorter documents", stacklevel=4)
 
 
-def _typed_as(_like: Run) -> Callable[[Callable[..., Any]], Run]:
-    """Gives a function the types of another."""
-    return lambda function: cast(Run, function)
-
-
-@_typed_as(run)
-def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
+def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Result | Any:
     """The account of every head: what all of its attention is made of, and what its profile over offsets comes from.
 
     Example:
@@ -153,9 +122,12 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     return run(model, tokenizer, only=["attention_bits", "head_account", "offset_agreement"], **given)
 
 
+run.__signature__ = account.__signature__ = with_options(run, {name: usual for name, (usual, _) in OPTIONS.items()} | _core.job_options)
+
+
 def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, passes: int = 4, seed: int = 1, threads: int = 0,
-          layers: str = "", weights: str = "auto", progress: Progress = False) -> Results:
+          layers: str = "", weights: str = "auto", progress: Progress = False) -> Result | Any:
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
 
     Example:
@@ -216,7 +188,7 @@ def told(progress: Progress, work: Callable[[Any], Any]) -> Any:
             sys.stderr.flush()
 
 
-def _results(found: list[tuple[str, Any]]) -> Results:
+def _results(found: list[tuple[str, Any]]) -> Result | dict[str, Result]:
     if len(found) == 1:
         return Result(found[0][1])
     return {kind: Result(result) for kind, result in found}

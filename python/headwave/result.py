@@ -7,15 +7,13 @@ import html
 import io
 import os
 import pathlib
-import re
 from typing import Any, Iterator, Mapping, Sequence
 
-import numpy as np
 
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError, ShapeError
-from .fields import Group, at_place, groups_of
+from .fields import Group, groups_of
 from .profiles.result import are_profiles, open_profiles
 
 class Result(Mapping[str, Group]):
@@ -25,6 +23,10 @@ class Result(Mapping[str, Group]):
     """
 
     __eq__, __hash__ = object.__eq__, object.__hash__   # arrays are not compared
+
+    def __deepcopy__(self, memo: Any) -> "Result":
+        """The same result with groups of its own; their arrays are read-only, and shared."""
+        return Result(self._found)
 
     def __init__(self, found: Any) -> None:
         self._found = found
@@ -66,24 +68,6 @@ class Result(Mapping[str, Group]):
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self, *(f"{name}/{quantity}" for name, group in self._made().items() for quantity in group)]
-
-    def head(self, name: str) -> dict[str, Any]:
-        """Everything about one head: of each group the arrays with an axis of layers and one of heads, at this head.
-
-        Args:
-            name: "L0H2": layer 0, head 2, both counted from 0
-
-        Raises:
-            FormatError: it is no name of a head; KeyError: the result does not hold that head.
-        """
-        match = re.fullmatch(r"L(\d+)H(\d+)", text(name, "name"))
-        if not match:
-            raise FormatError(f"head: '{name}'; expected a layer and a head, as L0H2")
-        place = {"layer": int(match[1]), "head": int(match[2])}
-        found = {group: one for group, of in self._made().items() if (one := at_place(of, place)) is not None}
-        if not found:
-            raise KeyError(f"there is no head {name}")
-        return found
 
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame with a row for each head, as `headwave export --heads` writes it (docs/result-file.md).
@@ -146,20 +130,12 @@ class Result(Mapping[str, Group]):
         return f"{self.title}\n{', '.join(self._made())}"
 
     def __str__(self) -> str:
-        columns = self._found.table()
-        return f"{self.title}\n{self._found.table_text().rstrip()}" if columns else repr(self)
+        found = self._found.answer().rstrip()
+        return f"{self.title}\n{found}" if found else repr(self)
 
     def _repr_html_(self) -> str:
-        """What was found, the heads that matter most, and a picture where gnuplot is there."""
-        columns = self._found.table()
-        rows = max((len(cells) for _, _, cells in columns), default=0)
-        head = "".join(f"<th>{html.escape(header)}</th>" for header, _, _ in columns)
-        body = "".join(
-            "<tr>" + "".join(f'<td style="text-align:{"right" if right else "left"}">{html.escape(cells[row])}</td>'
-                             for _, right, cells in columns) + "</tr>" for row in range(rows))
-        return (f"<p><b>{html.escape(self.title)}</b></p><p>{html.escape(self._found.paragraph())}</p>"
-                f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{self._picture()}"
-                f"<p>groups: {html.escape(', '.join(self._made()))}</p>")
+        """What is printed, and a picture where gnuplot is there."""
+        return f"<pre>{html.escape(str(self))}</pre>{self._picture()}"
 
     def _picture(self) -> str:
         """The offset profiles as an image in HTML; nothing where they cannot be drawn."""

@@ -208,8 +208,10 @@ def test_traces_find_where_attention_lands():
     offsets = np.asarray(traces["mean_weight"].coords["offset"])
     assert offsets[np.nanargmax(mean[0])] == -3
     assert np.allclose(mean[1][np.abs(offsets) < 30], 1 / 40, atol=1e-7)
-    with pytest.raises(headwave.ShapeError, match="attention of layer 0 has shape"):
-        traces_of(weights[0])
+    one = np.asarray(traces_of(weights[0], reach=10)["mean_weight"])[0, 0, 0]   # of a head alone
+    assert np.allclose(one[:40], mean[0][:40]) and np.isnan(one[40:]).all()   # which is causal
+    with pytest.raises(headwave.FormatError, match="'attentions/layer_0' has shape .2, 2, 2, 40, 40., expected"):
+        traces_of(np.full((2, 2, 2, 40, 40), 1 / 40))
     with pytest.raises(headwave.FormatError, match="row 0 adds up to 2, expected 1"):
         headwave.run(states={"attentions/layer_0": weights[None] * 2}, only=["measured_offset"])
 

@@ -1,6 +1,4 @@
-"""What TransformerLens, nnsight and BertViz hold, by the names and shapes that they document."""
-
-from types import SimpleNamespace
+"""What other tools hold, by the names and shapes that they document."""
 
 import numpy as np
 import pytest
@@ -30,30 +28,8 @@ def maps(states):
 WANT = np.concatenate([weights[0] for _, _, weights in drawn()])
 
 
-def hooks(*which):
-    return {f"blocks.{layer}.attn.hook_{name}": of for layer, arrays in enumerate(drawn())
-            for name, of in zip(("q", "k", "pattern"), arrays, strict=True) if name in which}
-
-
 def test_a_tuple_of_attentions_is_taken():
     assert np.abs(maps(tuple(weights for _, _, weights in drawn())) - WANT).max() < 1e-6
-
-
-def test_a_cache_of_transformer_lens_is_taken():
-    settings = SimpleNamespace(attention_dir="causal", positional_embedding_type="standard", use_attn_scale=True, attn_scale=-1.0)
-    cache = SimpleNamespace(cache_dict=hooks("q", "k"), model=SimpleNamespace(cfg=settings))
-    assert np.abs(maps(cache) - WANT).max() < 1e-6
-    settings.attention_dir = "bidirectional"
-    assert np.abs(maps(cache) - WANT).max() > 0.1
-
-
-def test_a_dict_of_its_hooks_is_taken():
-    assert np.abs(maps(hooks("q", "k", "pattern")) - WANT).max() < 1e-6
-    assert np.abs(maps(hooks("pattern")) - WANT).max() < 1e-6
-    with pytest.raises(headwave.FormatError, match="whether attention is causal"):
-        maps(hooks("q", "k"))
-    with pytest.raises(headwave.FormatError, match="without hook_q"):
-        maps(hooks("q"))
 
 
 def test_a_dict_of_arrays_is_taken():

@@ -10,8 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from headwave.profiles.bins import OffsetBins, band_of, row_tiles  # noqa: E402
-from headwave.profiles.tiles import (Scores, Span, count_rows, count_tiles, diagonals, padded_for, sampled_tiles,  # noqa: E402
-                                     stacked, weight_tiles)
+from headwave.profiles.tiles import LayerSums, Scores, Span, count_rows, count_tiles, diagonals, padded_for, sampled_tiles, weight_tiles  # noqa: E402
 
 
 def test_bins_cover_every_offset_once():
@@ -74,37 +73,41 @@ def test_few_rows_are_counted_like_many():
 
 def test_cells_are_sampled_in_every_stratum():
     cells = sampled_tiles(0, 5000, 0, 1024, np.random.default_rng(1), 64)
-    assert sum(factor * (z - a) for a, z, factor, _ in cells) == pytest.approx(5000)
-    assert all(band_of(a) == band_of(z - 1) == band for a, z, _, band in cells) and {band for *_, band in cells} == set(range(7))
-    assert 900 < sum(z - a for a, z, _, _ in cells) < 1400
+    assert sum(factor * (z - a) for a, z, factor in cells) == pytest.approx(5000)
+    assert all(band_of(a) == band_of(z - 1) for a, z, _ in cells) and {band_of(a) for a, _, _ in cells} == set(range(7))
+    assert 900 < sum(z - a for a, z, _ in cells) < 1400
 
 
-def test_sums_of_several_groups_are_stacked():
+def test_rows_that_stand_for_others_count_as_many_times():
     scores, bins = Scores(torch.randn(1, 2, 20, 4), torch.randn(1, 2, 20, 4), 1.0, 0, True), OffsetBins(4)
-    span = Span([0], [0], 0, 20, 0, 20)
-    one, two = weight_tiles(scores, span, 0, 8, bins, 1 << 20), weight_tiles(scores, span, 8, 20, bins, 1 << 20)
-    sums, bands, factors = stacked([(one, 0, 1.0), (two, 0, 2.0)])
-    assert sums.weight.shape[:2] == (2, 1) and bands == [0, 0] and factors == [1.0, 2.0]
+    sums = LayerSums(1, 2, bins, torch.device("cpu"))
+    for (r0, r1), factor in (((0, 8), 1.0), ((8, 20), 2.0)):
+        for added in (weight_tiles(scores, Span([0], [0], 0, 20, 0, 20), r0, r1, bins, 1 << 20), count_rows(scores, Span([0], [0], 0, 20, 0, 20), r0, r1, bins)):
+            sums.add(added, torch.tensor([0]), factor)
+    assert float(sums.rows) == 8 + 2 * 12
+    assert sums.kept.tolist()[0] == pytest.approx([32, 32]) and sums.weight.sum((0, 1, 3)).tolist() == pytest.approx([32, 32])
 
 
 INTERPRETED = """
 import sys, dataclasses, torch
 from headwave.profiles import triton_tiles as kernels
 from headwave.profiles.bins import OffsetBins, row_tiles
-from headwave.profiles.tiles import LayerSums, Scores, Span, stacked, weight_tiles
+from headwave.profiles.tiles import LayerSums, Scores, Span, weight_tiles
 torch.manual_seed(0)
 torch.set_num_threads(1)
 kernels.SQUARE, kernels.ROWS, kernels.COLUMNS = 16, 16, 16
 bins = OffsetBins(2)
 
-def require_same(scores, span):
+def require_same(scores, span, cells=None):
     kernel, blocks = kernels.Kernel(always=True), torch.arange(len(span.rows))
     assert kernel.takes(scores, span)
     size = (len(span.rows), scores.query.shape[1], bins, torch.device("cpu"))
     ours, theirs = LayerSums(*size), LayerSums(*size)
-    ours.add(*kernel.sums(scores, span, bins, None), blocks)
-    tiles = [(weight_tiles(scores, span, a, z, bins, 1 << 26), 0, 1.0) for a, z in row_tiles(span.q0, span.q1, 128)]
-    theirs.add(*stacked(tile for tile in tiles if tile[0] is not None), blocks)
+    for added, factor in kernel.sums(scores, span, bins, cells):
+        ours.add(added, blocks, factor)
+    for a, z, factor in cells or [(*rows, 1.0) for rows in row_tiles(span.q0, span.q1, 128)]:
+        if (added := weight_tiles(scores, span, a, z, bins, 1 << 26)) is not None:
+            theirs.add(added, blocks, factor)
     rows = span.q1 - span.q0
     for name in ("weight", "kept", "entropy"):
         torch.testing.assert_close(getattr(ours, name) / rows, getattr(theirs, name) / rows, rtol=1e-5, atol=1e-5, msg=name)
@@ -119,12 +122,14 @@ if case == "overflow": require_same(scores_of(1, 1, 1, 240, 240, size=100.0, cau
 if case == "both ways": require_same(scores_of(3, 1, 1, 60, 60), near)
 if case == "window": require_same(scores_of(3, 2, 1, 60, 60, causal=True, window=(20, 0)), near)
 if case == "cap and sinks": require_same(scores_of(3, 2, 1, 60, 60, causal=True, soft_cap=3.0, sinks=torch.randn(2)), near)
+if case == "sampled": require_same(scores_of(3, 2, 1, 60, 60, causal=True), near, [(5, 16, 2.0), (32, 48, 1.5)])
+if case == "sampled both ways": require_same(scores_of(3, 2, 1, 60, 60), near, [(5, 16, 2.0), (32, 48, 1.5)])
 if case == "mask": require_same(scores_of(3, 2, 1, 60, 60, mask=torch.rand(3, 1, 60, 60) < 0.3), Span([0, 1], [0, 1], 0, 60, 0, 60))
 if case == "cache": require_same(scores_of(3, 2, 1, 3, 60, shift=57), Span([0, 1], [0, 1], 0, 3, 0, 60, 0, [], [0]))
 """
 
 
-@pytest.mark.parametrize("case", ["far", "overflow", "both ways", "window", "cap and sinks", "mask", "cache"])
+@pytest.mark.parametrize("case", ["far", "overflow", "both ways", "window", "cap and sinks", "sampled", "sampled both ways", "mask", "cache"])
 def test_the_kernels_sum_what_tiles_do(case, tmp_path):
     """By Triton's interpreter, where Triton is installed; on a GPU the same code is compiled."""
     pytest.importorskip("triton", reason="Triton is not installed")

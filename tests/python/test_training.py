@@ -18,7 +18,7 @@ if not hasattr(transformers, "PreTrainedModel"):
 
 import headwave  # noqa: E402
 from test_watch import eager_weights, with_attention_seen  # noqa: E402
-from watched_models import MODELS, batch, built, given  # noqa: E402
+from watched_models import MODELS, built, given  # noqa: E402
 
 MEASURES = ("largest_score", "window_95", "entropy", "sink_first", "induction", "previous")
 
@@ -197,7 +197,7 @@ with headwave.watch(parallel, every=2, to=None if rank else {path!r}, rows=128):
         parallel(input_ids=ids, labels=ids).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-assert len(calls) == 2, len(calls)
+assert len(calls) == 2 * (1 + 2 * 2), len(calls)   # documents, and two of each layer
 torch.distributed.barrier()
 torch.distributed.destroy_process_group()
 """
@@ -417,6 +417,8 @@ def test_a_page_of_no_rows_is_refused(tmp_path):
         (tmp_path / "run.jsonl").write_text(text)
         with pytest.raises(headwave.FormatError, match=said):
             headwave.training_page(tmp_path / "run.jsonl", tmp_path / "run.html")
+    trained(language_model(), texts(), 1, every=1, to=tmp_path / "new.jsonl")
+    (tmp_path / "new.jsonl").replace(tmp_path / "run.jsonl")
     (tmp_path / "run.html").write_text("mine")
     with pytest.raises(headwave.IoError, match="overwrite=True"):
         headwave.training_page(tmp_path / "run.jsonl", tmp_path / "run.html")

@@ -1,4 +1,4 @@
-"""TransformerLens itself: caches of a TransformerBridge, and what is said of the bridge."""
+"""TransformerLens itself: the attention in a cache of a TransformerBridge, and what is said of the bridge."""
 
 import numpy as np
 import pytest
@@ -35,10 +35,11 @@ def difference(result, cache):
     return np.abs(np.asarray(result["attention_map/weight"]) - want).max()
 
 
-def test_a_cache_of_a_bridge_is_taken(bridge):
+def test_attention_in_a_cache_of_a_bridge_is_taken(bridge):
     with torch.no_grad():
         cache = bridge[0].run_with_cache(IDS)[1]
-    assert difference(headwave.run(states=cache, only=["attention_map"]), cache) < 1e-5
+    weights = [cache["pattern", layer] for layer in range(bridge[0].cfg.n_layers)]
+    assert difference(headwave.run(states=weights, only=["attention_map"]), cache) < 1e-5
     assert difference(headwave.run(bridge[1], ids=IDS, only=["attention_map"]), cache) < 1e-5
     traces = headwave.run(states=(cache["pattern", 0],), only=["measured_offset"])["offset_trace"]
     assert np.isfinite(np.asarray(traces["mean_weight"])[..., 31]).all()
@@ -46,5 +47,5 @@ def test_a_cache_of_a_bridge_is_taken(bridge):
 
 @pytest.mark.parametrize("call", [lambda model: headwave.run(model, ids=IDS), lambda model: headwave.watch(model)])
 def test_a_bridge_is_refused_with_a_remedy(bridge, call):
-    with pytest.raises(headwave.FormatError, match=r"TransformerBridge: is a model of TransformerLens.*states=model.run_with_cache\(ids\)"):
+    with pytest.raises(headwave.FormatError, match=r"TransformerBridge: is a model of TransformerLens.*cache..pattern., layer"):
         call(bridge[0])

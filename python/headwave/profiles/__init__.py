@@ -30,7 +30,7 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         model: a model of transformers, or a module or a wrapper (nnsight, DataParallel) that holds one; in eval() if it drops attention weights
         exact: largest |offset| with a column of its own, in tokens; four bins per doubling beyond
         blocks: sums that are kept apart for intervals: document n counts in block n % blocks
-        rows: query rows sampled of a document, by position; None: all, or 256 with every=. The result says the error of that
+        rows: query rows sampled of a document, by position; None: all, or 256 with every=
         first: tokens at the beginning of a document whose pairs are counted apart
         tokenizer, special: special tokens, whose pairs are counted apart too; the tokenizer also gives words their texts
         kernel: "torch", "triton" or "auto": Triton's where it is installed and the device is a GPU

@@ -38,10 +38,10 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
         if name not in known:
             raise FormatError(f"export: '{to}' has no option {name}; expected {' or '.join(known) or 'none'}")
     files = _TOOLS[to](profiles, **options)
-    for name in files:
-        if os.path.lexists(os.path.join(folder, name)):
-            raise IoError(f"{os.path.join(folder, name)}: is already there; choose another folder")
     paths = {os.path.join(folder, name): write for name, write in files.items()}
+    for path in paths:
+        if os.path.lexists(path):
+            raise IoError(f"{path}: is already there; choose another folder")
     try:
         for each in {os.path.dirname(path) for path in paths}:
             os.makedirs(each, exist_ok=True)

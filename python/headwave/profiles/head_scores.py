@@ -22,11 +22,11 @@ class HeadScores:
         sink_position: (heads) the key with the largest mean weight, of document 0; -1: none
     """
 
-    def __init__(self, heads: int, causal: bool, special: bool, sinks: bool, wide: torch.dtype, device: torch.device) -> None:
-        self.causal, self.special, self.sinks, self.wide = causal, special, sinks, wide
+    def __init__(self, heads: int, causal: bool, special: bool, sinks: bool, device: torch.device) -> None:
+        self.causal, self.special, self.sinks = causal, special, sinks
 
         def zeros(*shape: int) -> torch.Tensor:
-            return torch.zeros(*shape, dtype=wide, device=device)
+            return torch.zeros(*shape, dtype=torch.float64, device=device)
 
         self.head_score, self.head_score_documents = zeros(len(SCORES), heads), zeros(len(SCORES), heads)
         self.argmax_share, self.argmax_documents = zeros(heads, 2 * REACH + 1), zeros(heads)
@@ -71,13 +71,13 @@ class DocumentScores:
     """
 
     def __init__(self, sums: HeadScores, ids: list[torch.Tensor], special: list[int], n: int, length: int) -> None:
-        heads, wide, device = sums.head_score.shape[1], sums.wide, sums.head_score.device
+        heads, device = sums.head_score.shape[1], sums.head_score.device
         self._sums, self._length, self.special = sums, length, special
-        self.sum = torch.zeros(n, len(SCORES), heads, dtype=wide, device=device)
+        self.sum = torch.zeros(n, len(SCORES), heads, dtype=torch.float64, device=device)
         self.count = torch.zeros_like(self.sum)
-        self.argmax = torch.zeros(n, heads, 2 * REACH + 1, dtype=wide, device=device)
-        self.live = torch.zeros(n, heads, dtype=wide, device=device)
-        self.columns = torch.zeros(n, heads, length, dtype=wide, device=device)
+        self.argmax = torch.zeros(n, heads, 2 * REACH + 1, dtype=torch.float64, device=device)
+        self.live = torch.zeros(n, heads, dtype=torch.float64, device=device)
+        self.columns = torch.zeros(n, heads, length, dtype=torch.float64, device=device)
         self.knows_ids = bool(ids)
         self._ids = torch.stack(ids).to(device) if ids else None
         if self._ids is not None:
@@ -94,14 +94,14 @@ class DocumentScores:
             opened: (n or 1, rows) keys that each row may look at
             i, j: places of rows, in reverse, and of keys in the document
         """
-        wide, weights = self._sums.wide, padded[..., :len(j)]
+        weights = padded[..., :len(j)]
         top = weights.amax(-1)
         live = top > 0
         self.live[:, heads] += live.sum(-1)
-        self.columns[:, heads, int(j[0]):int(j[-1]) + 1] += weights.sum(-2).to(wide)
-        entropy, given = entropy.to(wide), None
+        self.columns[:, heads, int(j[0]):int(j[-1]) + 1] += weights.sum(-2).double()
+        entropy, given = entropy.double(), None
         if self._sums.sinks:
-            given = weights.sum(-1).to(wide)
+            given = weights.sum(-1).double()
             self._add("learned_sink", heads, 1 - given, live)
             entropy = (entropy / given + given.log()).masked_fill(~live, 0)
         entropy = entropy.clamp(min=0)
@@ -119,13 +119,13 @@ class DocumentScores:
 
     def _add_offsets(self, padded: torch.Tensor, top: torch.Tensor, live: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
         """Where the largest weight of each row lies: of equal ones the nearest, then the left."""
-        first, wide = int(j[0] - i[0]), self._sums.wide   # offset of the tile's first diagonal
+        first = int(j[0] - i[0])   # offset of the tile's first diagonal
         low, high = max(first, -REACH), min(first + len(i) + len(j) - 2, REACH)
         t = torch.arange(low, high + 1, device=top.device)
         near = by_offset(padded)[..., low - first:high - first + 1]
         for name, offset in (("previous", -1), ("next", 1)):
             if low <= offset <= high:
-                self.sum[:, SCORES.index(name), heads] += near[..., offset - low].sum(-1).to(wide)
+                self.sum[:, SCORES.index(name), heads] += near[..., offset - low].sum(-1).double()
         rank = 2 * t.abs() - (t < 0).long()
         largest = (near == top[..., None]) & live[..., None]
         chosen = torch.where(largest, rank, 2 * REACH + 1)
@@ -147,6 +147,6 @@ class DocumentScores:
             there = live & has[:, None]
             self.count[:, SCORES.index(name), heads] += there.sum(-1)
             self._add(f"{name}_baseline", heads, baseline if given is None else baseline * given, there)
-        sums = torch.bmm(copies.flatten(2), padded.flatten(2).mT).to(self._sums.wide)
+        sums = torch.bmm(copies.flatten(2), padded.flatten(2).mT).double()
         for place, (name, _, _) in enumerate(kinds):
             self.sum[:, SCORES.index(name), heads] += sums[:, place]

@@ -57,7 +57,7 @@ class Kept:
         device, heads, kv_heads, width = scores.query.device, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3]
         self.length, self.attending, self.documents, self._pairs = length, attending, 0, pairs
         self.query, self.key = (torch.zeros(2, length, each, width, dtype=torch.float32, device=device) for each in (heads, kv_heads))
-        self.weight = torch.zeros(PARTS, heads, 2 * reach + 1, dtype=torch.float32 if device.type == "mps" else torch.float64, device=device)
+        self.weight = torch.zeros(PARTS, heads, 2 * reach + 1, dtype=torch.float64, device=device)
         self._whole: dict[int, tuple[torch.Tensor, torch.Tensor, Span, int]] = {}
         self.attended: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = {}
         self._rows: list[tuple[int, int]] = _core.chosen_rows(length)

@@ -50,7 +50,6 @@ def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
     """Moments of the queries of a call that are not counted apart; None: there is no such query."""
     import torch   # files of profiles are read without it
 
-    wide = torch.float32 if before.query.device.type == "mps" else torch.float64
     parts = []
     for span in spans:
         apart = set(span.apart_queries)
@@ -62,12 +61,12 @@ def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
     queries = torch.cat(parts, 1).to(torch.promote_types(before.query.dtype, torch.float32))
     tokens, mean = queries.shape[1], queries.mean(1, keepdim=True)
     content = queries - mean
-    mean = mean.to(wide) + content.mean(1, keepdim=True, dtype=wide)  # less what rounding left in it
+    mean = mean.double() + content.mean(1, keepdim=True, dtype=torch.float64)  # less what rounding left in it
     half = queries.shape[-1] // 2
-    modulus = torch.hypot(queries[..., :half], queries[..., half:2 * half]).mean(1, dtype=wide)
+    modulus = torch.hypot(queries[..., :half], queries[..., half:2 * half]).mean(1, dtype=torch.float64)
     if not _turns_halves(before):
         modulus = torch.full_like(modulus, torch.nan)
-    return Moments(float(tokens), mean[:, 0], (content.transpose(1, 2) @ content).to(wide) / max(tokens - 1, 1), modulus)
+    return Moments(float(tokens), mean[:, 0], (content.transpose(1, 2) @ content).double() / max(tokens - 1, 1), modulus)
 
 
 def _turns_halves(before: "Unturned") -> bool:

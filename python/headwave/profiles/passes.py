@@ -9,6 +9,7 @@ import threading
 import weakref
 from typing import Any, Iterable
 
+import numpy as np
 import torch
 
 from ..errors import FormatError
@@ -128,13 +129,12 @@ def _two_axes(value: Any) -> torch.Tensor | None:
 
 
 class Documents:
-    """Numbers the documents that pass through one model, and takes the digest of their ids."""
+    """Numbers the documents that pass through one model, and takes the digests of their ids."""
 
     def __init__(self, special: Iterable[int], first: int, generation: Any = None) -> None:
         self.count = 0
         self.special = frozenset(special)
         self.first = first          # tokens at the beginning that are counted apart
-        self.digest = hashlib.sha256()
         self.ends, self.pads = (_ids_of(generation, f"{name}_token_id") for name in ("eos", "pad"))
         self.caches: Any = weakref.WeakKeyDictionary()   # what they hold: Cached
         self.across = ""            # where a call looked back across position_ids that begin anew
@@ -247,21 +247,14 @@ class Documents:
         apart = list(range(min(self.first, queries)))
         return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]
 
-    @property
-    def knows_ids(self) -> bool:
-        """Whether the ids of all documents were seen."""
-        return 0 < len(self._own) == self.count and not self._unknown
-
-    def digests(self, numbers: Iterable[int]) -> list[int]:
-        """The first 52 bits of the SHA-256 of the ids of single documents, which a double holds; 0: ids are not known."""
+    def digests(self) -> np.ndarray:
+        """The first 52 bits of the SHA-256 of the ids of every document, which a double holds; 0: ids are not known."""
         known = self._own.keys() - self._unknown
-        return [int(self._own[number].hexdigest()[:13], 16) if number in known else 0 for number in numbers]
+        return np.array([float(int(self._own[number].hexdigest()[:13], 16)) if number in known else 0 for number in range(self.count)])
 
     def _note(self, ids: torch.Tensor, number: int) -> None:
         ids = ids.to(torch.int64)
         self._own.setdefault(number, hashlib.sha256()).update(ids.numpy().astype("<i8").tobytes())
-        self.digest.update(len(ids).to_bytes(8, "little"))
-        self.digest.update(ids.numpy().astype("<i8").tobytes())
 
     def cached(self, frame: Frame) -> Cached | None:
         """What the cache of a call holds; None: watch did not see it filled."""

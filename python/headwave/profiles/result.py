@@ -91,15 +91,14 @@ class Profiles:
         if (self.model, list(self.stacks)) != (other.model, list(other.stacks)):
             raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
         one, another = self._documents(), other._documents()
-        if (one and another and (one <= another or another <= one)) or all(
-                stack.digest and stack.digest == other[name].digest for name, stack in self.stacks.items()):
+        if one and another and (one <= another or another <= one):
             raise ShapeError("profiles: both hold the same documents; expected others, since each counts once")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
     def _documents(self) -> set[tuple[float, ...]]:
         """Each document by the digests of its ids in every stack; empty where they are not known."""
-        digests = [stack.document_digest for stack in self.stacks.values() if hasattr(stack, "document_digest")]
-        known = digests and all(len(one) == len(digests[0]) and np.all(one > 0) for one in digests)
+        digests = [stack.document_digest for stack in self.stacks.values()]
+        known = all(len(one) == len(digests[0]) and np.all(one > 0) for one in digests)
         return set(zip(*(one.tolist() for one in digests))) if known else set()
 
     def save(self, path: str | os.PathLike, *, only: str | Sequence[str] = (), overwrite: bool = False) -> None:
@@ -116,9 +115,7 @@ class Profiles:
         for name in only:
             if name not in self.stacks:
                 raise FormatError(f"profiles: there is no stack '{name}'; expected one of {', '.join(self.stacks)}")
-        if os.path.lexists(path) and not overwrite:
-            raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
-        with NewHdf5(path) as new:
+        with NewHdf5(path, overwrite) as new:
             new.write(lambda: self._fill(new.file, only or list(self.stacks)))
 
     def _fill(self, file: Any, chosen: list[str]) -> None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 # Arrays of a stack and their axes. Those that are sums over documents are added where files are.
 _ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "block_documents": ("block",)}
 _AXES = {
+    "document_digest": ("document",),
     "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"),
     "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"),
-    "sampling_variance": ("layer", "kind", "head", "bin"),
     "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
     "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair"),
 }
@@ -33,7 +33,7 @@ _TRACES = {
     "null_deviation": ("pairs_kind", "layer", "head", "near"), "null_third": ("pairs_kind", "layer", "head", "near"),
     "null_root": ("pairs_kind", "layer", "head", "near"), "null_documents": ("pairs_kind", "layer", "near"),
     "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
-    "by_document": ("document", "layer", "head", "near"), "length": ("document",), "document_digest": ("document",),
+    "by_document": ("document", "layer", "head", "near"), "length": ("document",),
     "head_score": ("score", "layer", "head"), "head_score_documents": ("score", "layer", "head"), "argmax_share": ("layer", "head", "near_offset"),
     "argmax_documents": ("layer", "head"), "sink_position": ("layer", "head"),
 }
@@ -75,7 +75,6 @@ class Stack:
         weight: (blocks, layers, 2, heads, bins) sums of weights; pairs of regular tokens first, then those apart
         pairs: (blocks, layers, 2, bins)
         entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows: (blocks, layers)
-        sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d), (layers, heads, d/2) of regular
             queries before rotary positions, unrotated_tokens: (layers) of them; only if watched with queries=True
     """
@@ -88,23 +87,21 @@ class Stack:
     @classmethod
     def of(cls, name: str, layers: list[Layer], bins: OffsetBins, words_of: Callable[[list[int]], list[str]]) -> "Stack":
         """The sums of watched layers."""
-        def stacked(attribute: str, axis: int) -> np.ndarray:
-            return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], axis)
+        def stacked(attribute: str) -> np.ndarray:
+            return np.stack([getattr(layer.sums, attribute).cpu().numpy() for layer in layers], 1)
 
         first = layers[0]
         documents = max(layer.documents.count for layer in layers)
-        used = np.flatnonzero(stacked("pairs", 1).sum((0, 1, 2)))
+        used = np.flatnonzero(stacked("pairs").sum((0, 1, 2)))
         part = slice(int(used[0]), int(used[-1]) + 1) if len(used) else slice(bins.centre, bins.centre + 1)
         blocks = first.sums.weight.shape[0]
         there = min(documents, blocks)   # blocks that have a document
         arrays = {"block_documents": np.array([len(range(b, documents, blocks)) for b in range(there)]),
-                  "first_offset": bins.first[part], "last_offset": bins.last[part]}
-        arrays |= {label: stacked(label, 1)[:there, ..., part] for label in ("weight", "pairs")}
-        arrays |= {label: stacked(label, 1)[:there] for label in ("entropy", "kept", "rows")}
-        arrays["sampling_variance"] = stacked("variance", 0)[..., part]
+                  "document_digest": first.documents.digests(), "first_offset": bins.first[part], "last_offset": bins.last[part]}
+        arrays |= {label: stacked(label)[:there, ..., part] for label in ("weight", "pairs")}
+        arrays |= {label: stacked(label)[:there] for label in ("entropy", "kept", "rows")}
         if all(layer.traces is not None for layer in layers):
             arrays |= _traces_of([layer.traces for layer in layers])
-            arrays["document_digest"] = np.array(first.documents.digests(sorted(first.traces.numbers)))
         kept = all(layer.kept is not None for layer in layers)
         if kept:
             from .kept import account_arrays
@@ -118,15 +115,14 @@ class Stack:
             arrays |= {f"unrotated_{label}": _together(moments, label) for label in LABELS}
         arrays |= {label: np.array([getattr(layer, label) for layer in layers], np.float64) for label in _OF_LAYERS}
         about = {label: getattr(first, label) for label in _ABOUT}
-        about |= {"documents": documents, "dealt_documents": len(arrays["kept_number"]) if kept else 0,
-                  "digest": first.documents.digest.hexdigest() if first.documents.knows_ids else ""}
+        about |= {"documents": documents, "dealt_documents": len(arrays["kept_number"]) if kept else 0}
         return cls(name, [layer.path if layer.times == 1 else f"{layer.path}#{layer.times}" for layer in layers], about, arrays)
 
     @classmethod
     def read(cls, name: str, group: Any) -> "Stack":
         """The sums in a group of profiles.h5."""
         about = {label: group.attrs.get("d_head" if label == "width" else label, "") for label in _ABOUT}
-        about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")} | {"digest": group.attrs["ids_sha256"]}
+        about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
         about["cross"] = bool(about["cross"])   # netCDF leaves booleans out, so the file has 0 or 1
         arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", *_OF_LAYERS)}
@@ -134,17 +130,20 @@ class Stack:
                    for label in (*_AXES, *_TRACES, *_ACCOUNT) if label in group}
         if "word" in group:
             arrays["word"] = np.array(group["word"].asstr()[()], object)
-        arrays.setdefault("sampling_variance", np.zeros(arrays["weight"].shape[1:]))
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the ids of all documents; empty: those of some are not known."""
+        known = self.document_digest.all()
+        return hashlib.sha256("".join(f"{one:013.0f}\n" for one in self.document_digest).encode()).hexdigest() if known else ""
 
     def read_beside(self, encoder: "Stack | None") -> None:
         """Tells documents of a decoder apart by what its encoder read, too; None: that is not known."""
-        known = encoder is not None and encoder.digest and encoder.documents == self.documents
-        self.digest = hashlib.sha256((encoder.digest + self.digest).encode()).hexdigest() if known and self.digest else ""
-        if hasattr(self, "document_digest"):
-            both = zip(encoder.document_digest, self.document_digest) if known and hasattr(encoder, "document_digest") else ()
-            texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both] or [""] * len(self.document_digest)
-            self.document_digest = np.array([int(hashlib.sha256(text.encode()).hexdigest()[:13], 16) if text else 0 for text in texts])
+        known = encoder is not None and encoder.documents == self.documents
+        both = zip(encoder.document_digest if known else np.zeros(self.documents), self.document_digest)
+        texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both]
+        self.document_digest = np.array([float(int(hashlib.sha256(text.encode()).hexdigest()[:13], 16)) if text else 0 for text in texts])
 
     def __add__(self, other: "Stack") -> "Stack":
         """The sums over the documents of both. Block b holds the documents of both blocks b.
@@ -159,10 +158,8 @@ class Stack:
         if hasattr(self, "trace") and hasattr(other, "trace") and (self.place_sum.shape != other.place_sum.shape or self.length[0] != other.length[0]):
             raise ShapeError(f"profiles: {self.name}: the first document has {self.length[0]} tokens in one and {other.length[0]} in the other; expected "
                              "first documents of one length, whose places the null compares")
-        documents = self.documents + other.documents
-        digest = hashlib.sha256((self.digest + other.digest).encode()).hexdigest() if self.digest and other.digest else ""
         about = {label: getattr(self, label) for label in _ABOUT}
-        about |= {"documents": documents, "dealt_documents": self.dealt_documents + other.dealt_documents, "digest": digest}
+        about |= {label: getattr(self, label) + getattr(other, label) for label in ("documents", "dealt_documents")}
         wider, narrower = sorted((self, other), key=lambda one: len(one.first_offset), reverse=True)
         at = int(np.searchsorted(wider.first_offset, narrower.first_offset[0]))
         if not np.array_equal(wider.first_offset[at:at + len(narrower.first_offset)], narrower.first_offset):
@@ -249,7 +246,7 @@ def _traces_of(layers: list[Any]) -> dict[str, np.ndarray]:
     beyond = first.exact - min(first.exact, int(length.max()) - 1)
     arrays = {"length": length, "by_document": np.stack([np.stack([layer.by_document[d] for d in order]) for layer in layers], 1)}
     for label, axes in _TRACES.items():
-        if label not in (*arrays, "document_digest"):
+        if label not in arrays:
             those = [layer.scores if hasattr(layer.scores, label) else layer for layer in layers]
             values = np.stack([getattr(of, label).cpu().numpy().astype(np.float64) for of in those], axes.index("layer"))
             arrays[label] = values[..., beyond:values.shape[-1] - beyond] if axes[-1] == "offset" else values
@@ -272,7 +269,7 @@ def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     for name, dims in (_ABOUT_AXES | {name: ("layer",) for name in _OF_LAYERS} | _AXES | _TRACES | _ACCOUNT).items():
         values = getattr(stack, name, None)
-        if values is None or (name == "sampling_variance" and not values.any()):
+        if values is None:
             continue
         if name in _AXES or name in _TRACES or name in _ACCOUNT:
             as_counts = name in _COUNTS and np.array_equal(values, np.round(values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable
 
 import numpy as np
 import torch
@@ -208,15 +208,6 @@ class TileSums:
     entropy: torch.Tensor
     kept: torch.Tensor
 
-    def __iter__(self) -> Iterator[torch.Tensor]:
-        return iter((self.weight, self.entropy, self.kept))
-
-
-def stacked(parts: Iterable[tuple[TileSums, int, float]]) -> tuple[TileSums, list[int], list[float]]:
-    """Sums of several groups of query rows as one, groups first; their bands, and how many rows each row stands for."""
-    sums, bands, factors = zip(*parts)
-    return TileSums(*(torch.stack(of) for of in zip(*sums))), list(bands), list(factors)
-
 
 def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
     """A tensor (..., rows, columns + rows): weights go to the first columns, the rest is 0, as diagonals() needs it."""
@@ -246,17 +237,16 @@ def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: in
     """Adds up one tile of weights, as tile_weights() gives it; the weights of pairs apart are set to 0 on the way."""
     rows, columns = r1 - r0, ke - kb
     weights = padded[..., :columns]
-    wide = torch.float32 if padded.device.type == "mps" else torch.float64
     apart = _take_apart(weights, [i for i in span.apart_queries if r0 <= i < r1], [j for j in span.apart_keys if kb <= j < ke], r1, kb)
     index = bins.of(kb - (r1 - 1) - shift, rows + columns - 1, padded.device)
-    sums = weights.new_zeros(weights.shape[0], 2, weights.shape[1], bins.count, dtype=wide)
+    sums = weights.new_zeros(weights.shape[0], 2, weights.shape[1], bins.count, dtype=torch.float64)
     regular = diagonals(padded)
-    sums[:, REGULAR].index_add_(-1, index, regular.to(wide))
+    sums[:, REGULAR].index_add_(-1, index, regular.double())
     kept = regular.sum(-1)
     if apart is not None:
-        sums[:, APART].index_add_(-1, index, apart.to(wide))
+        sums[:, APART].index_add_(-1, index, apart.double())
         kept = kept + apart.sum(-1)
-    return TileSums(sums, entropy.sum(-1).to(wide), kept.to(wide))
+    return TileSums(sums, entropy.sum(-1).double(), kept.double())
 
 
 def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: int, kb: int) -> torch.Tensor | None:
@@ -368,14 +358,10 @@ def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -
     high = np.minimum(span.k1, i + shift + 1) if scores.causal else np.full(len(i), span.k1)
     high = np.minimum(high, i + shift + after) if after else high
     pairs = np.zeros((2, bins.count))
-    if len(i) * bins.count < end - first:   # few rows: how much of each row's keys lies in each bin
-        within = np.minimum((high - i - shift)[:, None], bins.last + 1) - np.maximum((low - i - shift)[:, None], bins.first)
-        pairs[REGULAR] = np.maximum(within, 0).sum(0)
-    else:                                   # how many rows have a key at each offset
-        t = np.arange(first - (r1 - 1) - shift, end - r0 - shift)
-        a, z = np.clip(span.k0 - shift - t, r0, r1) - r0, np.clip(span.k1 - shift - t, r0, r1) - r0
-        allowed = (z > a) & ((t <= 0) | (not scores.causal)) & ((t > -before) | (before == 0)) & ((t < after) | (after == 0))
-        pairs[REGULAR] = np.bincount(bins.of(int(t[0]), len(t), torch.device("cpu")).numpy(), np.where(allowed, z - a, 0), bins.count)
+    t = np.arange(first - (r1 - 1) - shift, end - r0 - shift)   # how many rows have a key at each offset
+    a, z = np.clip(span.k0 - shift - t, r0, r1) - r0, np.clip(span.k1 - shift - t, r0, r1) - r0
+    allowed = (z > a) & ((t <= 0) | (not scores.causal)) & ((t > -before) | (before == 0)) & ((t < after) | (after == 0))
+    pairs[REGULAR] = np.bincount(bins.of(int(t[0]), len(t), torch.device("cpu")).numpy(), np.where(allowed, z - a, 0), bins.count)
     apart = [np.arange(low[q - r0], high[q - r0]) - q - shift for q in span.apart_queries if r0 <= q < r1]
     others = np.setdiff1d(i, span.apart_queries)
     for j in span.apart_keys:
@@ -385,12 +371,11 @@ def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -
         there = np.bincount(np.searchsorted(bins.first, offsets, side="right") - 1, minlength=bins.count)
         pairs[REGULAR] -= there
         pairs[APART] += there
-    device, dtype = scores.query.device, torch.float32 if scores.query.device.type == "mps" else torch.float64
-    return Counts(*(torch.from_numpy(np.asarray(of, np.float64))[None].to(device=device, dtype=dtype) for of in (pairs, (high > low).sum())))
+    return Counts(*(torch.from_numpy(np.asarray(of, np.float64))[None].to(scores.query.device) for of in (pairs, (high > low).sum())))
 
 
-def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float, int]]:
-    """Query rows sampled by position: (first row, end, rows that each stands for, band), ascending.
+def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float]]:
+    """Query rows sampled by position: (first row, end, rows that each stands for), ascending.
 
     Rows come in cells of `cell` neighbours. Each query band (bins.py) gets its share of `rows`, two cells at least; its cells are cut into
     so many runs of equal length, the strata, and of each run one cell is drawn.
@@ -402,12 +387,12 @@ def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random
         cells.setdefault(band_of(row + shift), []).append((row, stop))
         row = stop
     tiles = []
-    for band, those in cells.items():
+    for those in cells.values():
         wanted = max(2, round(rows / cell * len(those) / sum(map(len, cells.values()))))
         for stratum in np.array_split(np.arange(len(those)), min(wanted, len(those))):
             r0, r1 = those[random.choice(stratum)]
             covered = sum(those[s][1] - those[s][0] for s in stratum)
-            tiles.append((r0, r1, covered / (r1 - r0), band))
+            tiles.append((r0, r1, covered / (r1 - r0)))
     return tiles
 
 
@@ -419,45 +404,21 @@ class LayerSums:
     """
 
     def __init__(self, blocks: int, heads: int, bins: OffsetBins, device: torch.device) -> None:
-        dtype = torch.float32 if device.type == "mps" else torch.float64
-
         def zeros(*shape: int) -> torch.Tensor:
-            return torch.zeros(*shape, dtype=dtype, device=device)
+            return torch.zeros(*shape, dtype=torch.float64, device=device)
 
         self.device = device
         self.weight = zeros(blocks, 2, heads, bins.count)
         self.entropy, self.kept = zeros(blocks, heads), zeros(blocks, heads)
         self.pairs, self.rows = zeros(blocks, 2, bins.count), zeros(blocks)
-        self.variance = zeros(2, heads, bins.count)
 
     @property
     def finite(self) -> bool:
         """Whether no sum is NaN or infinite."""
         return all(bool(torch.isfinite(of).all()) for of in vars(self).values() if isinstance(of, torch.Tensor))
 
-    def add(self, sums: TileSums, bands: list[int], factors: list[float], blocks: torch.Tensor, sampled: bool = False) -> None:
-        """Adds sums of several groups of query rows, groups first.
-
-        Args:
-            bands: of each group
-            factors: rows that each row of a group stands for
-            sampled: the groups are cells drawn one of each stratum: the variance of what they stand for is added too, by the differences of
-                neighbouring strata of a band
-        """
-        if any(factor != 1 for factor in factors):
-            scale = torch.tensor(factors, dtype=self.weight.dtype, device=self.device)
-            sums = TileSums(*(of * scale.view(-1, *[1] * (of.ndim - 1)) for of in sums))
-        for name, of in zip(("weight", "entropy", "kept"), sums):
-            getattr(self, name).index_add_(0, blocks, of.sum(0))
-        if sampled:
-            for each in sorted(set(bands)):
-                those = [i for i, b in enumerate(bands) if b == each]
-                n, missing = len(those), 1 - len(those) / sum(factors[i] for i in those)   # `missing`: share of the rows not looked at
-                if n > 1:
-                    self.variance += missing * n / (2 * (n - 1)) * sums.weight[those].diff(dim=0).square().sum((0, 1))
-
-    def count(self, counts: Counts, blocks: torch.Tensor, factor: float) -> None:
-        """Adds the counts of a tile."""
-        for name in ("pairs", "rows"):
-            added = getattr(counts, name)
-            getattr(self, name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]), alpha=factor)
+    def add(self, sums: TileSums | Counts, blocks: torch.Tensor, factor: float) -> None:
+        """Adds sums or counts of query rows, each of which stands for `factor` rows."""
+        for field in dataclasses.fields(sums):
+            added = getattr(sums, field.name)
+            getattr(self, field.name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]), alpha=factor)

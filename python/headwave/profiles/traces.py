@@ -37,12 +37,11 @@ class Traces:
 
     def __init__(self, scores: Scores, exact: int, length: int, causal: bool, special: bool, sinks: bool) -> None:
         device, heads = scores.query.device, scores.query.shape[1]
-        self._wide = torch.float32 if device.type == "mps" else torch.float64
         self.exact, self.reach, self.causal, self.length = exact, exact // 2, causal, length
         offsets, near = 2 * exact + 1, 2 * self.reach + 1
 
         def zeros(*shape: int) -> torch.Tensor:
-            return torch.zeros(*shape, dtype=self._wide, device=device)
+            return torch.zeros(*shape, dtype=torch.float64, device=device)
 
         self.trace, self.trace_mean = zeros(PAIRS, heads, offsets), zeros(PAIRS, heads, offsets)
         self.trace_count, self.trace_documents = zeros(PAIRS, offsets), zeros(PAIRS, offsets)
@@ -53,7 +52,7 @@ class Traces:
         self.query, self.key, self.groups = (torch.from_numpy(of).to(device) for of in pairs)
         self.place_sum, self.place_documents = zeros(heads, len(self.query)), zeros(len(self.query))
         self.place_squares = zeros(heads)
-        self.scores = HeadScores(heads, causal, special, sinks, self._wide, device)
+        self.scores = HeadScores(heads, causal, special, sinks, device)
         self.by_document: list[np.ndarray] = []   # (heads, near) of all pairs; NaN: no pair
         self.lengths: list[int] = []              # tokens of each document
         self.numbers: list[int] = []              # of each document
@@ -85,7 +84,7 @@ class Traces:
                 continue
             along = of.along(kind)[:, near]
             number = along.sum(0)
-            there, pairs = (number > 0).to(self._wide), number.clamp(min=1)
+            there, pairs = (number > 0).double(), number.clamp(min=1)
             mean, variance, third = (there * (moment @ along) / pairs ** power for power, moment in enumerate(of.moments(kind), 1))
             self.null_weight[kind] += mean.sum(0)
             self.null_variance[kind] += variance.sum(0)
@@ -124,7 +123,7 @@ class TracedDocuments:
     """
 
     def __init__(self, sums: Traces, scores: Scores, span: Span, budget: int) -> None:
-        self._sums, self._scores, self._span, self._wide, self._budget = sums, scores, span, sums._wide, budget
+        self._sums, self._scores, self._span, self._budget = sums, scores, span, budget
         device, n, heads, length = scores.query.device, len(span.rows), scores.query.shape[1], span.q1 - span.q0
         special = [j - span.k0 for j in span.special]
         self.keep = torch.ones(PAIRS + 1, length, dtype=torch.bool, device=device)
@@ -133,13 +132,13 @@ class TracedDocuments:
         self._apart = sorted({0, *special})
         # Of each kind of pairs the first one that keeps the same tokens.
         self._same = [next(k for k in range(PAIRS + 1) if torch.equal(self.keep[k], own)) for own in self.keep]
-        self.trace = torch.zeros(n, PAIRS + 1, heads, 2 * sums.exact + 1, dtype=self._wide, device=device)
-        self.places = torch.full((n, heads, len(sums.query)), torch.nan, dtype=self._wide, device=device)
+        self.trace = torch.zeros(n, PAIRS + 1, heads, 2 * sums.exact + 1, dtype=torch.float64, device=device)
+        self.places = torch.full((n, heads, len(sums.query)), torch.nan, dtype=torch.float64, device=device)
         self.scores = DocumentScores(sums.scores, span.ids, special, n, length)
         self._along: dict[int, torch.Tensor] = {}
         # Sums of powers of weights, by key, or under a causal mask by query; and how many keys each query may look at.
-        self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=self._wide, device=device)
-        self._open = torch.zeros(n, length, dtype=self._wide, device=device)
+        self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=torch.float64, device=device)
+        self._open = torch.zeros(n, length, dtype=torch.float64, device=device)
 
     def see(self, padded: torch.Tensor, entropy: torch.Tensor, r0: int, r1: int, kb: int, ke: int, heads: slice) -> None:
         """Adds what sums by offset do not hold of a tile of weights of some heads, as tile_weights() gives it."""
@@ -147,7 +146,7 @@ class TracedDocuments:
         allowed, weights = scores.allowed(span.index, r0, r1, kb, ke)[:, :1], padded[..., :ke - kb]
         i = torch.arange(r1 - 1, r0 - 1, -1, device=weights.device) - span.q0
         j = torch.arange(kb, ke, device=weights.device) - span.k0
-        opened = allowed[:, 0].sum(-1).to(self._wide)
+        opened = allowed[:, 0].sum(-1).double()
         self._open[:, i] = opened.expand(len(self._open), -1)
         self.scores.see(padded, entropy, allowed, opened, i, j, heads)
         self._add_apart(weights, r0 - span.q0, kb - span.k0, heads)
@@ -160,7 +159,7 @@ class TracedDocuments:
         pairs = pairs[self.keep[2, query[pairs]] & self.keep[2, key[pairs]]]
         row, column = r1 - span.q0 - 1 - query[pairs], key[pairs] - (kb - span.k0)
         at = (row * padded.shape[-1] + column).expand(*weights.shape[:2], -1)
-        value = padded.flatten(2).gather(2, at).to(self._wide) * (opened[:, None, row] if causal else 1)
+        value = padded.flatten(2).gather(2, at).double() * (opened[:, None, row] if causal else 1)
         self.places[:, heads].scatter_(2, pairs.expand_as(at), value.masked_fill(~allowed[:, :, row, column], torch.nan))
 
     @property
@@ -200,10 +199,10 @@ class TracedDocuments:
                    j: torch.Tensor, heads: slice) -> None:
         """Adds powers: of what keys get, or under a causal mask of what queries give, less a uniform share. A token is no partner of its own."""
         if self._sums.causal:
-            values = (weights.to(self._wide) - 1 / opened.clamp(min=1)[:, None, :, None]).mul_(allowed & (j < i[:, None]))
+            values = (weights.double() - 1 / opened.clamp(min=1)[:, None, :, None]).mul_(allowed & (j < i[:, None]))
             axis, partners, first = -1, j, int(i[-1])
         else:
-            values = weights.to(self._wide, copy=True)
+            values = weights.to(torch.float64, copy=True)
             rows = torch.nonzero((i >= j[0]) & (i <= j[-1])).flatten()
             values[..., rows, i[rows] - j[0]] = 0
             axis, partners, first = -2, i, int(j[0])
@@ -219,7 +218,7 @@ class TracedDocuments:
             elif n == 2:
                 power.mul_(values), few_power.mul_(few)
             if n > 0 or not self._sums.causal:
-                added = torch.einsum("nhop,kp->nkho", few_power, keep[:, apart].to(self._wide)) + power.sum(axis)[:, None]
+                added = torch.einsum("nhop,kp->nkho", few_power, keep[:, apart].double()) + power.sum(axis)[:, None]
                 self._power[n, :, :, heads, first:first + added.shape[-1]] += added.flip(-1) if self._sums.causal else added
 
     def along(self, kind: int) -> torch.Tensor:
@@ -231,7 +230,7 @@ class TracedDocuments:
         own = torch.arange(length, device=self.keep.device)[:, None]
         partner = own + t if self._sums.causal else own - t
         there = (partner >= 0) & (partner < length) & ((t <= 0) | (not self._sums.causal))
-        self._along[kind] = (there & self.keep[kind][:, None] & self.keep[kind][partner.clamp(0, length - 1)]).to(self._wide)
+        self._along[kind] = (there & self.keep[kind][:, None] & self.keep[kind][partner.clamp(0, length - 1)]).double()
         return self._along[kind]
 
     def moments(self, kind: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -36,12 +36,11 @@ class StepSums:
     """
 
     def __init__(self, heads: int, bins: OffsetBins, sinks: bool, device: torch.device) -> None:
-        wide = torch.float32 if device.type == "mps" else torch.float64
-        self.flat = torch.zeros(heads, width(bins), dtype=wide, device=device)
+        self.flat = torch.zeros(heads, 2 * len(MEANS) + 1 + 2 * bins.count, dtype=torch.float64, device=device)
         self.mean, self.documents, self.kept, weight = self.flat.split([len(MEANS), len(MEANS), 1, 2 * bins.count], 1)
         self.weight = weight.unflatten(1, (2, bins.count))
-        self.largest = torch.full((heads,), -math.inf, dtype=wide, device=device)
-        self._like = HeadScores(heads, True, False, sinks, wide, device)
+        self.largest = torch.full((heads,), -math.inf, dtype=torch.float64, device=device)
+        self._like = HeadScores(heads, True, False, sinks, device)
         self._chosen = [SCORES.index(name) for name in MEANS]
 
     def add(self, scores: Scores, span: Span, cross: bool, tiles: list[tuple[int, int, float]], bins: OffsetBins, budget: int) -> None:
@@ -78,11 +77,6 @@ class StepSums:
 
     def _scored(self, scores: torch.Tensor, heads: slice) -> None:
         self.largest[heads] = torch.maximum(self.largest[heads], scores.amax((0, 2, 3)).to(self.largest.dtype))
-
-
-def width(bins: OffsetBins) -> int:
-    """Numbers of a head in StepSums.flat."""
-    return 2 * len(MEANS) + 1 + 2 * bins.count
 
 
 @dataclasses.dataclass
@@ -162,7 +156,7 @@ class TrainingWatch(Watch):
         for span in call.spans:
             of = (scores if span.shift is None else dataclasses.replace(scores, shift=span.shift)).contiguous()
             if span.q1 - span.q0 > self.rows:   # of one step and length the same rows, in whichever process a document is
-                tiles = [(r0, r1, factor) for r0, r1, factor, _ in self._sampled(of, span, self.step)]
+                tiles = self._sampled(of, span, self.step)
             else:
                 tiles = [(r0, r1, 1.0) for r0, r1 in row_tiles(span.q0, span.q1, FIRST_BAND)]
             sums.add(of, span, call.cross, tiles, self.bins, BUDGET.get(device.type, OTHER_BUDGET))
@@ -178,25 +172,16 @@ class TrainingWatch(Watch):
         world, rank = (torch.distributed.get_world_size(), torch.distributed.get_rank()) if _distributed() else (1, 0)
         self._places = self._agreed(world)
         count = max((of.count for of in self._documents.values()), default=0) if self._sums else 0
-        sizes = [of.heads * width(self.bins) for of in self._places]
-        heads = sum(of.heads for of in self._places)
-        device = next(iter(self._sums.values())).flat.device if self._sums else next(self._model().parameters()).device
-        wide = torch.float32 if device.type == "mps" else torch.float64
-        # A sum over processes of a vector in which each has places of its own for its largest scores also gathers these.
-        packed = torch.zeros(sum(sizes) + 1 + world * heads, dtype=wide, device=device)
-        sums, documents, largest = packed.split([sum(sizes), 1, world * heads])
-        mine = largest.view(world, heads)[rank].fill_(-math.inf).split([of.heads for of in self._places])
-        for place, flat, top in zip(self._places, sums.split(sizes), mine):
-            if (of := self._sums.get(place.layer)) is not None:
-                flat += of.flat.to(device).flatten()
-                top.copy_(of.largest)
-        documents += count
+        device = next(self._model().parameters()).device
+        documents = torch.tensor(float(count), device=device)
+        sums = [self._sums.get(of.layer) or StepSums(of.heads, self.bins, False, device) for of in self._places]
         if world > 1:
-            torch.distributed.all_reduce(packed)
+            for of in (documents, *(one.flat for one in sums)):
+                torch.distributed.all_reduce(of)
+            for one in sums:
+                torch.distributed.all_reduce(one.largest, torch.distributed.ReduceOp.MAX)
         if rank == 0 and float(documents):
-            tops = largest.view(world, heads).amax(0).cpu().split([of.heads for of in self._places])
-            rows = [row for place, flat, top in zip(self._places, sums.cpu().split(sizes), tops)
-                    for row in self._rows(place, flat.view(place.heads, -1).double().numpy(), top.double().numpy())]
+            rows = [row for place, of in zip(self._places, sums) for row in self._rows(place, of.flat.cpu().numpy(), of.largest.cpu().numpy())]
             self._write([{"step": self.step, "documents": int(documents), **row} for row in rows])
 
     def _agreed(self, world: int) -> list[Place]:

@@ -32,8 +32,6 @@ def training_page(jsonl: str | os.PathLike, out: str | os.PathLike, *, overwrite
         IoError: a file cannot be read or written, or `out` is there; FormatError: `jsonl` has other lines, or none
     """
     jsonl, out = path_of(jsonl, "jsonl"), path_of(out, "out")
-    if os.path.lexists(out) and not overwrite:
-        raise IoError(f"{out}: is already there; choose another name, or replace it with overwrite=True")
     found: dict[int, dict[tuple[str, int], list[float | None]]] = {}
     try:
         with open(jsonl, encoding="utf-8") as file:
@@ -58,7 +56,7 @@ def training_page(jsonl: str | os.PathLike, out: str | os.PathLike, *, overwrite
             "measures": list(_SAID.values()), "values": values}
     page = _PAGE.replace("DATA", json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
     try:
-        with replaced(out) as made, open(made, "w", encoding="utf-8") as file:
+        with replaced(out, overwrite) as made, open(made, "w", encoding="utf-8") as file:
             file.write(page)
     except OSError as error:
         raise IoError(f"{out}: cannot be written: {error}") from error

@@ -5,7 +5,7 @@ so its offsets t = key - query are n C + c - r, in row r and column c. Two walks
 
 far     over all tiles: the softmax's denominators, and for each offset bin that is far from the query the sum of each row. A far bin is so wide
         that no tile contains two edges between bins. The reference of the exponentials is the largest score of the near tiles and the first,
-        which the far ones may exceed by 88; where they do, the denominators are computed first, and are the reference.
+        which the far ones may exceed by 88; where they do, tiles.py sums.
 near    over the tiles next to the query, with denominators known, along diagonals: turned by c -> r + u mod C, equal offsets stand in one
         column u of a square tile.
 """
@@ -13,14 +13,14 @@ near    over the tiles next to the query, with denominators known, along diagona
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Iterator
 
 import torch
 import triton
 import triton.language as tl
 
-from .bins import OffsetBins
-from .tiles import APART, REGULAR, Scores, Span, TileSums, stacked, weight_tiles
+from .bins import FIRST_BAND, OffsetBins, row_tiles
+from .tiles import APART, REGULAR, Scores, Span, TileSums, weight_tiles
 
 SQUARE = 64                      # rows and columns of a near tile
 ROWS, COLUMNS = 128, 64          # of a far tile
@@ -77,21 +77,11 @@ def _checked(q, keys, stride_t, stride_d, mask, mask_t, mask_j, n, m, rows, k0, 
 
 
 @triton.jit
-def _add_scores(s, reference, total, scored):
-    """Adds a tile to the rows' denominators, with the reference raised to its largest score."""
-    LOG2E: tl.constexpr = 1.4426950408889634
-    higher = tl.maximum(reference, tl.max(s, 1))
-    less = tl.exp2((reference - higher) * LOG2E)
-    p = tl.where(s > -1e37, tl.exp2((s - higher[:, None]) * LOG2E), 0.0)
-    return higher, total * less + tl.sum(p, 1), scored * less + tl.sum(p * s, 1)
-
-
-@triton.jit
-def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STATS, REFERENCE,
+def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STATS,
          q_b, q_h, q_t, q_d, k_b, k_h, k_t, k_d, m_b, m_h, m_t, m_j, l_b, l_h,
          head, heads, group, shift, k0, k1, first, apart, scale, cap, before, after, n_before, n_bins, near_first, near_last,
          R: tl.constexpr, C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, MASKED: tl.constexpr,
-         CAPPED: tl.constexpr, SINK: tl.constexpr, PRECISION: tl.constexpr, ONLY_LOGS: tl.constexpr, REFERRED: tl.constexpr):
+         CAPPED: tl.constexpr, SINK: tl.constexpr, PRECISION: tl.constexpr):
     """Denominators, entropies, and sums of each row over each far bin, relative to the row's reference."""
     LOG2E: tl.constexpr = 1.4426950408889634
     block = tl.num_programs(0) - 1 - tl.program_id(0)
@@ -112,88 +102,80 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
     if WINDOW:
         lo, hi = tl.maximum(lo, -((before + C) // C) - 1), tl.minimum(hi, (after + R) // C + 1)
     total, scored = tl.zeros([R], tl.float32), tl.zeros([R], tl.float32)
-    if REFERRED:
-        reference = tl.load(REFERENCE + row_at, mask=rows >= 0, other=0.0)
-    else:
-        reference = tl.full([R], -1e38, tl.float32)
-        for n in range(lo, tl.minimum(tl.minimum(lo + 2, near_first), hi + 1)):   # the first tiles count for the reference alone
-            s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
-                               R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
-            reference = tl.maximum(reference, tl.max(s, 1))
-    near_begin, near_end = tl.maximum(lo, near_first), tl.minimum(hi, near_last) + 1
-    if ONLY_LOGS:
-        near_begin, near_end = lo, hi + 1
-    for n in range(near_begin, near_end):
+    reference = tl.full([R], -1e38, tl.float32)
+    for n in range(lo, tl.minimum(tl.minimum(lo + 2, near_first), hi + 1)):   # the first tiles count for the reference alone
         s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
                            R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
-        if REFERRED:
+        reference = tl.maximum(reference, tl.max(s, 1))
+    for n in range(tl.maximum(lo, near_first), tl.minimum(hi, near_last) + 1):
+        s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
+                           R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
+        higher = tl.maximum(reference, tl.max(s, 1))
+        less = tl.exp2((reference - higher) * LOG2E)
+        p = tl.where(s > -1e37, tl.exp2((s - higher[:, None]) * LOG2E), 0.0)
+        total, scored = total * less + tl.sum(p, 1), scored * less + tl.sum(p * s, 1)
+        reference = higher
+    reference = tl.where(reference > -1e37, reference, 0.0)   # rows that saw nothing so far
+    fast, reference2 = scale * LOG2E, reference * LOG2E
+    out = ((document.to(tl.int64) * heads + h - head) * tl.num_programs(0) + block) * n_bins
+    carry = tl.zeros([R], tl.float32)
+    for row in range(0, n_bins):
+        pure, pure_end = tl.load(TABLE + row * 4), tl.load(TABLE + row * 4 + 1)
+        mixed_end, edge = tl.load(TABLE + row * 4 + 2), tl.load(TABLE + row * 4 + 3)
+        x0, x4 = tl.maximum(pure, lo), tl.minimum(mixed_end, hi + 1)
+        x1 = tl.maximum(x0, tl.minimum(lo + 2, x4))        # the first two tiles may begin before k0, or hold first keys
+        x3 = tl.maximum(x1, tl.minimum(hi, x4))            # the last may end behind k1
+        if WINDOW or MASKED > 0 or CAPPED:
+            x1 = tl.maximum(x0, x4)
+            x3 = x1
+        x2 = tl.minimum(tl.maximum(x1, pure_end), x3)
+        if row == n_before:
+            carry = tl.zeros([R], tl.float32)
+        here = carry
+        carry = tl.zeros([R], tl.float32)
+        for n in range(x0, x1):
+            s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
+                               R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
             p = tl.where(s > -1e37, tl.exp2((s - reference[:, None]) * LOG2E), 0.0)
             total += tl.sum(p, 1)
             scored += tl.sum(p * s, 1)
-        else:
-            reference, total, scored = _add_scores(s, reference, total, scored)
-    reference = tl.where(reference > -1e37, reference, 0.0)   # rows that saw nothing so far
-    if not ONLY_LOGS:
-        fast, reference2 = scale * LOG2E, reference * LOG2E
-        out = ((document.to(tl.int64) * heads + h - head) * tl.num_programs(0) + block) * n_bins
-        carry = tl.zeros([R], tl.float32)
-        for row in range(0, n_bins):
-            pure, pure_end = tl.load(TABLE + row * 4), tl.load(TABLE + row * 4 + 1)
-            mixed_end, edge = tl.load(TABLE + row * 4 + 2), tl.load(TABLE + row * 4 + 3)
-            x0, x4 = tl.maximum(pure, lo), tl.minimum(mixed_end, hi + 1)
-            x1 = tl.maximum(x0, tl.minimum(lo + 2, x4))        # the first two tiles may begin before k0, or hold first keys
-            x3 = tl.maximum(x1, tl.minimum(hi, x4))            # the last may end behind k1
-            if WINDOW or MASKED > 0 or CAPPED:
-                x1 = tl.maximum(x0, x4)
-                x3 = x1
-            x2 = tl.minimum(tl.maximum(x1, pure_end), x3)
-            if row == n_before:
-                carry = tl.zeros([R], tl.float32)
-            here = carry
-            carry = tl.zeros([R], tl.float32)
-            for n in range(x0, x1):
-                s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
-                                   R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
-                p = tl.where(s > -1e37, tl.exp2((s - reference[:, None]) * LOG2E), 0.0)
-                total += tl.sum(p, 1)
-                scored += tl.sum(p * s, 1)
-                p = tl.where(((j - first >= 0) & (j - first < apart))[None, :], 0.0, p)
-                below = tl.sum(tl.where(t < edge, p, 0.0), 1)
-                here += below
-                carry += tl.sum(p, 1) - below
-            some, raw = tl.zeros([R], tl.float32), tl.zeros([R], tl.float32)
-            at = _keys_at(keys, m + x1 * C + tl.arange(0, C), k_t, k_d, BD)
-            for n in range(x1, x2):                            # the many: nothing to check, one bin
-                s = tl.dot(q, _load(at, D, BD), input_precision=PRECISION)
-                at += C * k_t
-                p = tl.exp2(s * fast - reference2[:, None])
-                some += tl.sum(p, 1)
-                raw += tl.sum(p * s, 1)
-            here += some
-            total += some
-            for n in range(x2, x3):
-                s = tl.dot(q, _load(at, D, BD), input_precision=PRECISION)
-                at += C * k_t
-                p = tl.exp2(s * fast - reference2[:, None])
-                t = n * C + tl.arange(0, C)[None, :] - r[:, None]
-                both = tl.sum(p, 1)
-                below = tl.sum(tl.where(t < edge, p, 0.0), 1)
-                raw += tl.sum(p * s, 1)
-                total += both
-                here += below
-                carry += both - below
-            scored += raw * scale
-            for n in range(x3, x4):
-                s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
-                                   R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
-                p = tl.where(s > -1e37, tl.exp2((s - reference[:, None]) * LOG2E), 0.0)
-                total += tl.sum(p, 1)
-                scored += tl.sum(p * s, 1)
-                p = tl.where(((j - first >= 0) & (j - first < apart))[None, :], 0.0, p)
-                below = tl.sum(tl.where(t < edge, p, 0.0), 1)
-                here += below
-                carry += tl.sum(p, 1) - below
-            tl.store(BINS + (out + row) * R + r, here)
+            p = tl.where(((j - first >= 0) & (j - first < apart))[None, :], 0.0, p)
+            below = tl.sum(tl.where(t < edge, p, 0.0), 1)
+            here += below
+            carry += tl.sum(p, 1) - below
+        some, raw = tl.zeros([R], tl.float32), tl.zeros([R], tl.float32)
+        at = _keys_at(keys, m + x1 * C + tl.arange(0, C), k_t, k_d, BD)
+        for n in range(x1, x2):                            # the many: nothing to check, one bin
+            s = tl.dot(q, _load(at, D, BD), input_precision=PRECISION)
+            at += C * k_t
+            p = tl.exp2(s * fast - reference2[:, None])
+            some += tl.sum(p, 1)
+            raw += tl.sum(p * s, 1)
+        here += some
+        total += some
+        for n in range(x2, x3):
+            s = tl.dot(q, _load(at, D, BD), input_precision=PRECISION)
+            at += C * k_t
+            p = tl.exp2(s * fast - reference2[:, None])
+            t = n * C + tl.arange(0, C)[None, :] - r[:, None]
+            both = tl.sum(p, 1)
+            below = tl.sum(tl.where(t < edge, p, 0.0), 1)
+            raw += tl.sum(p * s, 1)
+            total += both
+            here += below
+            carry += both - below
+        scored += raw * scale
+        for n in range(x3, x4):
+            s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
+                               R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
+            p = tl.where(s > -1e37, tl.exp2((s - reference[:, None]) * LOG2E), 0.0)
+            total += tl.sum(p, 1)
+            scored += tl.sum(p * s, 1)
+            p = tl.where(((j - first >= 0) & (j - first < apart))[None, :], 0.0, p)
+            below = tl.sum(tl.where(t < edge, p, 0.0), 1)
+            here += below
+            carry += tl.sum(p, 1) - below
+        tl.store(BINS + (out + row) * R + r, here)
     whole = total
     if SINK:
         whole += tl.exp2((tl.load(SINKS + h).to(tl.float32) - reference) * LOG2E)
@@ -201,11 +183,10 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
     logs = tl.where(seen, reference + tl.log(whole), float("inf"))
     factor = tl.where(seen, 1.0 / whole, 0.0)
     tl.store(LOGS + row_at, logs, mask=rows >= 0)
-    if not ONLY_LOGS:
-        at = out // n_bins
-        tl.store(FACTORS + at * R + r, factor)
-        tl.store(STATS + at * 2, tl.sum(tl.where(seen, (logs * total - scored) * factor, 0.0), 0))
-        tl.store(STATS + at * 2 + 1, tl.sum(tl.where(seen, total * factor, 0.0), 0))
+    at = out // n_bins
+    tl.store(FACTORS + at * R + r, factor)
+    tl.store(STATS + at * 2, tl.sum(tl.where(seen, (logs * total - scored) * factor, 0.0), 0))
+    tl.store(STATS + at * 2 + 1, tl.sum(tl.where(seen, total * factor, 0.0), 0))
 
 
 @triton.jit
@@ -303,30 +284,27 @@ class Kernel:
                 and scores.query.shape[3] <= 256 and scores.query.dtype in (torch.float32, torch.float16, torch.bfloat16)
                 and span.apart_keys == firsts and len(firsts) <= FIRST_KEYS)
 
-    def sums(self, scores: Scores, span: Span, bins: OffsetBins,
-             cells: list[tuple[int, int, float, int]] | None) -> tuple[TileSums, list[int], list[float]]:
-        """Sums of a span, or of each sampled cell of its rows: TileSums, groups first; their bands; rows that each row stands for."""
-        whole = cells if cells is not None else [(span.q0, span.q1, 1.0, 0)]
-        parts: list[tuple[TileSums, int, float]] = []
-        groups = whole
-        if not scores.causal and span.apart_queries:   # of a row apart every pair is: these go row by row
-            groups = []
-            for r0, r1, factor, band in whole:
-                apart = [i for i in span.apart_queries if r0 <= i < r1]
-                after = max(apart) + 1 if apart else r0
-                if apart and (added := weight_tiles(scores, span, r0, after, bins, OUTPUT_BYTES)) is not None:
-                    parts.append((added, band, factor))
-                if after < r1:
-                    groups.append((after, r1, factor, band))
-        sums, bands, factors = stacked(parts) if parts else (None, [], [])
-        if not groups:
-            return sums, bands, factors
-        more = self._launch(scores, span, bins, groups)
-        if sums is not None:
-            more = TileSums(*(torch.cat(pair) for pair in zip(sums, more)))
-        return more, bands + [group[3] for group in groups], factors + [group[2] for group in groups]
+    def sums(self, scores: Scores, span: Span, bins: OffsetBins, cells: list[tuple[int, int, float]] | None) -> Iterator[tuple[TileSums, float]]:
+        """Sums of a span, or of sampled cells of its rows, and how many rows each row of them stands for."""
+        groups = []
+        for r0, r1, factor in cells if cells is not None else [(span.q0, span.q1, 1.0)]:
+            # Without a causal mask every pair of a row apart is apart: these go row by row.
+            apart = [] if scores.causal else [i for i in span.apart_queries if r0 <= i < r1]
+            after = max(apart, default=r0 - 1) + 1
+            if apart and (added := weight_tiles(scores, span, r0, after, bins, OUTPUT_BYTES)) is not None:
+                yield added, factor
+            if after < r1:
+                groups.append((after, r1, factor))
+        if groups and (sums := self._launch(scores, span, bins, groups)) is not None:
+            yield sums, 1.0
+            return
+        for r0, r1, factor in groups:
+            for rows in row_tiles(r0, r1, FIRST_BAND):
+                if (added := weight_tiles(scores, span, *rows, bins, OUTPUT_BYTES)) is not None:
+                    yield added, factor
 
-    def _launch(self, scores: Scores, span: Span, bins: OffsetBins, groups: list[tuple[int, int, float, int]]) -> TileSums:
+    def _launch(self, scores: Scores, span: Span, bins: OffsetBins, groups: list[tuple[int, int, float]]) -> TileSums | None:
+        """Sums of a span's groups of rows; None: exponentials are too large for the reference."""
         device, (_, heads, queries, width), n = scores.query.device, scores.query.shape, len(span.rows)
         far_bins, keep, table, n_before, (low, high), near_tiles = self._table(bins, device)
         batch = torch.tensor(span.rows, dtype=torch.int32, device=device)
@@ -345,53 +323,42 @@ class Kernel:
         strides = (*scores.query.stride(), *scores.key.stride(), *m_strides)
         numbers = (scores.shift, span.k0, span.k1, start, apart, scores.scale, cap, *(w if w else _END for w in scores.window))
         logs = torch.full((n, heads, queries), math.inf, dtype=torch.float32, device=device)
-        weight = torch.zeros(len(groups), n, 2, heads, bins.count, dtype=torch.float64, device=device)
-        stats = torch.zeros(len(groups), n, heads, 2, dtype=torch.float64, device=device)
-
-        def grouped(of: torch.Tensor, group_of: torch.Tensor) -> torch.Tensor:
-            """(n, heads, blocks, ...) -> (groups, n, heads, ...)"""
-            sums = torch.zeros(*of.shape[:2], len(groups), *of.shape[3:], dtype=torch.float64, device=device)
-            return sums.index_add_(2, group_of, of.double()).movedim(2, 0)
+        weight = torch.zeros(n, 2, heads, bins.count, dtype=torch.float64, device=device)
+        stats = torch.zeros(n, heads, 2, dtype=torch.float64, device=device)
 
         # The far walk.
-        starts, ends, group_of = _blocks(groups, ROWS, device)
-        blocks = len(group_of)
+        starts, ends, stands_for = _blocks(groups, ROWS, device)
+        blocks = len(starts)
         sinks = scores.query if scores.sinks is None else scores.sinks
         some = max(1, min(heads, OUTPUT_BYTES // (4 * n * blocks * len(keep) * ROWS)))
 
-        def walk(only_logs: bool, reference: torch.Tensor | None) -> list[tuple[slice, torch.Tensor, torch.Tensor]]:
-            found = []
-            for head in range(0, heads, some):
-                count = min(some, heads - head)
-                rows = torch.empty(n, count, blocks, 1 if only_logs else len(keep), ROWS, dtype=torch.float32, device=device)
-                factors = torch.empty(n, count, blocks, ROWS, dtype=torch.float32, device=device)
-                sums = torch.empty(n, count, blocks, 2, dtype=torch.float32, device=device)
-                _far[(blocks, count, n)](scores.query, scores.key, sinks, held, starts, ends, batch, table, rows, factors, logs, sums,
-                                         logs if reference is None else reference, *strides, *logs.stride()[:2], head, count, group, *numbers,
-                                         n_before, len(keep), *near_tiles, R=ROWS, C=COLUMNS, SINK=scores.sinks is not None, ONLY_LOGS=only_logs,
-                                         REFERRED=reference is not None, num_warps=WARPS, num_stages=STAGES if width <= 128 else 2, **shared)
-                if not only_logs:
-                    found.append((slice(head, head + count), torch.einsum("nhbkr,nhbr->nhbk", rows, factors), sums))
-            return found
-
-        found = walk(False, None)
-        if not torch.stack([torch.isfinite(far).all() & torch.isfinite(sums).all() for _, far, sums in found]).all():
-            walk(True, None)
-            found = walk(False, logs.nan_to_num(posinf=0.0))
-        for part, far, sums in found:
-            weight[:, :, REGULAR, part].index_add_(-1, far_bins, grouped(far, group_of)[..., keep])
-            stats[:, :, part] = grouped(sums, group_of)
+        for head in range(0, heads, some):
+            count = min(some, heads - head)
+            part = slice(head, head + count)
+            rows = torch.empty(n, count, blocks, len(keep), ROWS, dtype=torch.float32, device=device)
+            factors = torch.empty(n, count, blocks, ROWS, dtype=torch.float32, device=device)
+            sums = torch.empty(n, count, blocks, 2, dtype=torch.float32, device=device)
+            _far[(blocks, count, n)](scores.query, scores.key, sinks, held, starts, ends, batch, table, rows, factors, logs, sums, *strides,
+                                     *logs.stride()[:2], head, count, group, *numbers, n_before, len(keep), *near_tiles, R=ROWS, C=COLUMNS,
+                                     SINK=scores.sinks is not None, num_warps=WARPS, num_stages=STAGES if width <= 128 else 2, **shared)
+            far = torch.einsum("nhbkr,nhbr->nhbk", rows, factors)
+            weight[:, REGULAR, part].index_add_(-1, far_bins, torch.einsum("nhbk,b->nhk", far.double(), stands_for)[..., keep])
+            stats[:, part] = torch.einsum("nhbs,b->nhs", sums.double(), stands_for)
+        if not (torch.isfinite(weight).all() & torch.isfinite(stats).all()):
+            return None
 
         # The near walk.
-        starts, ends, group_of = _blocks(groups, SQUARE, device)
-        blocks = len(group_of)
+        starts, ends, stands_for = _blocks(groups, SQUARE, device)
+        blocks = len(starts)
         tile_first, tile_last = low // SQUARE, high // SQUARE + 1
         tiles = tile_last - tile_first + 2
         some = max(1, min(heads, OUTPUT_BYTES // (4 * n * (blocks * tiles * SQUARE + queries * apart))))
         offset = low - (tile_first - 1) * SQUARE
         inside = slice(offset, offset + high - low + 1)
         near_bins = bins.of(low, high - low + 1, device)
-        columns = self._apart(span, scores.shift, bins, groups, queries, device)
+        rows = torch.cat([torch.arange(r0, r1, device=device) for r0, r1, _ in groups])
+        row_factor = torch.cat([torch.full((r1 - r0,), factor, dtype=torch.float64, device=device) for r0, r1, factor in groups])
+        first_row, last_row = groups[0][0], groups[-1][1] - 1
         for head in range(0, heads, some):
             count = min(some, heads - head)
             part = slice(head, head + count)
@@ -400,24 +367,11 @@ class Kernel:
             _near[(blocks, count, n)](scores.query, scores.key, logs, held, starts, ends, batch, near, rows_apart, *strides,
                                       *logs.stride()[:2], head, count, queries, group, *numbers, tile_first, tile_last, tiles,
                                       C=SQUARE, num_warps=4, num_stages=2, **shared)
-            weight[:, :, REGULAR, part].index_add_(-1, near_bins, grouped(near, group_of)[..., inside])
-            for rows, key, index in columns:
-                sums = torch.zeros(n, count, len(groups) * bins.count, dtype=torch.float64, device=device)
-                sums.index_add_(-1, index, rows_apart[..., rows, key].double())
-                weight[:, :, APART, part] += sums.unflatten(-1, (len(groups), bins.count)).movedim(2, 0)
+            weight[:, REGULAR, part].index_add_(-1, near_bins, torch.einsum("nhbt,b->nht", near.double(), stands_for)[..., inside])
+            for j in span.apart_keys:
+                of_rows = bins.of(j - last_row - scores.shift, last_row - first_row + 1, device)[last_row - rows]
+                weight[:, APART, part].index_add_(-1, of_rows, rows_apart[..., rows, j - start].double() * row_factor)
         return TileSums(weight, stats[..., 0], stats[..., 1])
-
-    def _apart(self, span: Span, shift: int, bins: OffsetBins, groups: list[tuple[int, int, float, int]], queries: int,
-               device: torch.device) -> list[tuple[torch.Tensor, int, torch.Tensor]]:
-        """For each key apart: query rows, its place among the first, and for each row the place of its weight among (groups, bins)."""
-        rows = torch.cat([torch.arange(r0, r1) for r0, r1, _, _ in groups])
-        of = torch.cat([torch.full((r1 - r0,), g) for g, (r0, r1, _, _) in enumerate(groups)])
-        first, last = int(rows.min()), int(rows.max())
-        found = []
-        for j in span.apart_keys:
-            index = bins.of(j - last - shift, last - first + 1, torch.device("cpu"))[last - rows]
-            found.append((rows.to(device), j - span.k0 + span.place, (of * bins.count + index).to(device)))
-        return found
 
     def _table(self, bins: OffsetBins, device: torch.device) -> tuple[Any, ...]:
         at = (id(bins), device, ROWS, COLUMNS)
@@ -429,8 +383,7 @@ class Kernel:
         return self._tables[at]
 
 
-def _blocks(groups: list[tuple[int, int, float, int]], rows: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Blocks of at most so many query rows: their first rows, their ends, and the group of each."""
-    blocks = [(r, min(r + rows, r1), g) for g, (r0, r1, _, _) in enumerate(groups) for r in range(r0, r1, rows)]
-    of_blocks = torch.tensor(blocks, device=device)
-    return of_blocks[:, 0].int(), of_blocks[:, 1].int(), of_blocks[:, 2].contiguous()
+def _blocks(groups: list[tuple[int, int, float]], rows: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Blocks of at most so many query rows: their first rows, their ends, and how many rows each row stands for."""
+    starts, ends, factors = zip(*((r, min(r + rows, r1), factor) for r0, r1, factor in groups for r in range(r0, r1, rows)))
+    return *(torch.tensor(of, dtype=torch.int32, device=device) for of in (starts, ends)), torch.tensor(factors, dtype=torch.float64, device=device)

@@ -28,7 +28,7 @@ from .origin import origin
 from .passes import FINISHED, Documents, Frame, MaskRecord, Miscounted, length_of, mask_record, rejected, text_of
 from .result import Profiles
 from .rotary import CannotDeal, Rotations, Unturned, unturned
-from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
+from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, weight_tiles
 from .traces import TracedDocuments, Traces, require_whole
 
 CELL = 64                           # neighbouring query rows that are sampled together
@@ -377,12 +377,12 @@ class Watch:
                 own.counts[key] = self._tiles(scores, span), scores.mask   # the mask is kept, so that its id stays its own
             tiles, counted = own.counts[key][0]
             for counts, factor in counted:
-                sums.count(counts, blocks, factor)
+                sums.add(counts, blocks, factor)
             traced = self._traced(layer, scores, span, counted) if self._null and not layer.cross else None
-            for part in self._parts(scores, span, tiles, None if traced is None else traced.see):
-                sums.add(*part, blocks, sampled=tiles is not None)
+            for added, factor in self._parts(scores, span, tiles, None if traced is None else traced.see):
+                sums.add(added, blocks, factor)
                 if traced is not None:
-                    traced.add_offsets(part[0].weight.sum(0))
+                    traced.add_offsets(added.weight)
             if traced is not None:
                 layer.traces.add(traced, span)
             if layer.kept is not None:
@@ -403,26 +403,24 @@ class Watch:
         """What the pairs of a span depend on."""
         return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
 
-    def _parts(self, scores: Scores, span: Span, tiles: Any,
-               see: Callable[..., None] | None = None) -> Iterator[tuple[TileSums, list[int], list[float]]]:
-        """Sums of a span, group by group of query rows, with the bands of the groups and the rows that each row stands for.
+    def _parts(self, scores: Scores, span: Span, tiles: Any, see: Callable[..., None] | None = None) -> Iterator[tuple[TileSums, float]]:
+        """Sums of some query rows of a span, and how many rows each of them stands for.
 
         Args:
-            see: is given every tile of weights, where all rows are taken
+            tiles: query rows, as sampled_tiles() gives them; None: all
+            see: is given every tile of weights
         """
         budget = BUDGET.get(scores.query.device.type, OTHER_BUDGET)
         if see is None and self._kernel is not None and self._kernel.takes(scores, span):
-            yield self._kernel.sums(scores, span, self.bins, tiles)
-        elif tiles is not None:
-            yield stacked((added, band, factor) for r0, r1, factor, band in tiles
-                          if (added := weight_tiles(scores, span, r0, r1, self.bins, budget)) is not None)
-        else:
+            yield from self._kernel.sums(scores, span, self.bins, tiles)
+            return
+        if tiles is None:
             heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
             most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
-            for r0, r1 in row_tiles(span.q0, span.q1, most):
-                added = weight_tiles(scores, span, r0, r1, self.bins, budget, see)
-                if added is not None:
-                    yield stacked([(added, 0, 1.0)])
+            tiles = [(r0, r1, 1.0) for r0, r1 in row_tiles(span.q0, span.q1, most)]
+        for r0, r1, factor in tiles:
+            if (added := weight_tiles(scores, span, r0, r1, self.bins, budget, see)) is not None:
+                yield added, factor
 
     def _keep(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], before: Unturned) -> None:
         """Makes ready to keep queries and keys of the documents of a call."""
@@ -441,17 +439,17 @@ class Watch:
             if length == layer.kept.length and own.counts[key][0] != layer.kept.attending.window:
                 raise CannotDeal(f"watch: {layer.path} has another mask in document {span.documents[0]} than in those before; watch it without deal")
 
-    def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float, int]] | None, list[Any]]:
+    def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float]] | None, list[Any]]:
         """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
         tiles = None
         if self.rows is not None and span.q1 - span.q0 > self.rows:
             tiles = self._sampled(scores, span, span.documents[0])
         most = span.q1 if scores.mask is None else FIRST_BAND
-        every = [(r0, r1, factor) for r0, r1, factor, _ in tiles] if tiles is not None else [(*rows, 1.0) for rows in row_tiles(span.q0, span.q1, most)]
+        every = [(*rows, 1.0) for rows in row_tiles(span.q0, span.q1, most)] if tiles is None else tiles
         count = count_rows if scores.mask is None else count_tiles
         return tiles, [(counts, factor) for r0, r1, factor in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
 
-    def _sampled(self, scores: Scores, span: Span, number: int) -> list[tuple[int, int, float, int]]:
+    def _sampled(self, scores: Scores, span: Span, number: int) -> list[tuple[int, int, float]]:
         """Query rows of a span, drawn by the seed and a number."""
         return sampled_tiles(span.q0, span.q1, span.position(0, scores.shift), self.rows, np.random.default_rng((self._seed, number)), CELL)
 
@@ -546,10 +544,10 @@ class _Interfaces:
             from transformers.cache_utils import Cache
             from transformers.masking_utils import AttentionMaskInterface
             from transformers.modeling_utils import AttentionInterface
-        except ImportError as error:
+
+            AttentionInterface.get_interface   # transformers 4 has none
+        except (ImportError, AttributeError) as error:
             raise FormatError("watch: needs transformers 5 or newer") from error
-        if not hasattr(AttentionInterface, "get_interface"):
-            raise FormatError("watch: needs transformers 5 or newer, whose models ask AttentionInterface.get_interface for their attention")
         if cls._one is None:
             cls._one = cls(AttentionInterface, AttentionMaskInterface, Cache)
         return cls._one

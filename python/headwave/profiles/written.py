@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import io
+import weakref
 from typing import Any, Callable, Iterator
 
 from .. import _core
@@ -12,13 +13,13 @@ from ..errors import FormatError, IoError
 
 
 @contextlib.contextmanager
-def replaced(path: str) -> Iterator[str]:
+def replaced(path: str, overwrite: bool = False) -> Iterator[str]:
     """The temporary name of a new file, which takes the name `path` in the end; it is removed if an exception is raised.
 
     Raises:
-        IoError: it cannot be made, or cannot take the name
+        IoError: it cannot be made, or cannot take the name, since another file has it and may not be overwritten
     """
-    new = _core.NewFile(path)
+    new = _core.NewFile(path, overwrite)
     try:
         yield str(new.temporary)
         new.commit()
@@ -30,15 +31,17 @@ class NewHdf5:
     """A new HDF5 file under a temporary name: `file`, of h5py, which write() fills, until finish() or abandon().
 
     Raises:
-        IoError: it cannot be made; FormatError: h5py is not installed
+        IoError: as replaced(); FormatError: h5py is not installed
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, overwrite: bool) -> None:
         h5py = h5py_module()
-        self._path, self._new = path, _core.NewFile(path)
+        self._path, self._new = path, _core.NewFile(path, overwrite)
         self._disk = _Disk(self._new.temporary, "r+")
         self._thread = concurrent.futures.ThreadPoolExecutor(1)   # Ctrl-C is raised in the main thread, and here it would be in the library
         self.file = h5py.File(self._disk, "w")
+        # Nobody may call abandon(), and a file that is open when Python ends would write by what is no longer there.
+        self.abandon = weakref.finalize(self, _abandon, self.file, self._disk, self._thread, self._new)
 
     def __enter__(self) -> "NewHdf5":
         return self
@@ -68,12 +71,15 @@ class NewHdf5:
         self._new.seal()
         self._new.commit()
 
-    def abandon(self) -> None:
-        """Removes what has not got its name."""
-        self._thread.submit(self.file.close)   # may fail: what was not written is missing
-        self._thread.shutdown()
-        self._disk.close()
-        self._new.abandon()
+
+def _abandon(file: Any, disk: "_Disk", thread: concurrent.futures.Executor, new: Any) -> None:
+    """Removes what has not got its name."""
+    thread.shutdown()
+    disk.failed = disk.failed or OSError("abandoned")   # nothing more is written
+    with contextlib.suppress(Exception):
+        file.close()
+    disk.close()
+    new.abandon()
 
 
 class _Disk(io.FileIO):
@@ -92,9 +98,9 @@ class _Disk(io.FileIO):
 
     def truncate(self, size: int | None = None) -> int:
         try:
-            return super().truncate(size)
+            return super().truncate(size) if self.failed is None else size or 0
         except OSError as error:
-            self.failed = self.failed or error
+            self.failed = error
             return size or 0
 
 
