@@ -71,12 +71,12 @@ void add_atlas(CLI::App& program, Command& chosen) {
   row("--rows", atlas_options.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
   row("--reach", weights.reach, nullptr, "largest offset that is predicted, in tokens", whole_number(1, 1048576))
       ->capture_default_str();
-  row("--draws", weights.null.draws, nullptr, "random rotations for the null", whole_number(3, 100000))
+  row("--draws", weights.draws, nullptr, "random rotations for the null", whole_number(3, 100000))
       ->capture_default_str();
-  row("--level", weights.null.level, nullptr,
+  row("--level", weights.level, nullptr,
       "false discovery rate: accepted share of false offsets among the heads that are given one", real_number(0.0, 1.0))
       ->capture_default_str();
-  row("--seed", weights.null.seed, nullptr, "seed of the rotations and of the random words", not_negative())
+  row("--seed", weights.seed, nullptr, "seed of the rotations and of the random words", not_negative())
       ->capture_default_str();
   row("--threads", weights.threads, nullptr, "number of threads, 0: one per core; does not change results",
       whole_number(0, 1024))
