@@ -130,7 +130,7 @@ void add_profiles(nb::module_& module) {
       [](Index documents, Index length) {
         std::vector<Index> numbers;
         for (Index i = 0; i < documents; ++i)
-          if (is_dealt(i, documents, dealt_documents(documents, length))) numbers.push_back(i);
+          if (is_dealt(i, documents, length)) numbers.push_back(i);
         return numbers;
       },
       nb::arg("documents"), nb::arg("length"), "Which of so many documents of a length an account deals.");

@@ -88,9 +88,9 @@ std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, Index
   options.atlas.length = length;
   options.rows = rows;
   options.atlas.reach = reach;
-  options.atlas.null.draws = draws;
-  options.atlas.null.level = level;
-  options.atlas.null.seed = seed;
+  options.atlas.draws = draws;
+  options.atlas.level = level;
+  options.atlas.seed = seed;
   options.atlas.threads = threads;
   options.words.documents = passes;
   auto [found, by] =

@@ -19,6 +19,8 @@ namespace headwave {
 /// Parts of each half of the documents, which intervals leave out one at a time.
 constexpr Index account_groups = 8;
 
+constexpr double interval_coverage = 0.9;
+
 /// The heads of one kind of attention that are accounted for, over documents of one length.
 struct AccountSite {
   HeadGrid grid;
@@ -70,14 +72,6 @@ struct AccountHalf {
   ByDocument<AccountDocument> to_deal;   ///< documents whose contents are dealt
 };
 
-/// Offset profiles of one layer's attention with places in random order, summed over the pairs that a draw puts
-/// at an offset t = -reach .. reach. The first token is neither query nor key.
-struct ShuffledDraw {
-  Matrix weights;  ///< (heads, 2 reach + 1)
-  Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
-  Vector pairs;    ///< (2 reach + 1)
-};
-
 /// Sums over documents.
 struct AccountSums {
   std::array<AccountHalf, 2> halves;
@@ -88,14 +82,20 @@ struct AccountSums {
   [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
 
-/// Number of documents that are dealt, evenly spread over all: enough for `tokens` tokens, at least 8; for 0
-/// tokens none. Each is kept whole, so this bounds the memory of an account.
+/// Whether the contents of a document are dealt. As many are as take `tokens` tokens, at least 8, for 0 tokens none: pairs of
+/// neighbours of even and odd number, evenly spread. Each is kept whole, so this bounds the memory of an account.
+/// @param number  of `documents`, from 0
 /// @param length  T of each
-Index dealt_documents(Index documents, Index length, Index tokens = 4096);
+bool is_dealt(Index number, Index documents, Index length, Index tokens = 4096);
 
-/// Whether a document is among `dealt` of `documents`: in pairs of neighbours of even and odd number, evenly
-/// spread.
-bool is_dealt(Index number, Index documents, Index dealt);
+/// Mean queries and keys of two halves of the documents, for analyses of attention by position alone.
+struct AccountHalves {
+  AccountSite site;
+  std::array<AccountHalf, 2> halves;  ///< sums; of one document the second is empty
+};
+
+/// (places)  1: a special token, or the first: its content is never dealt.
+std::vector<std::uint8_t> places_that_stay(const TokenSequence& tokens, Index places);
 
 /// Places whose content may be dealt, ascending.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
@@ -141,39 +141,5 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes, Index head = -1,
                   const std::vector<RowSpan>& rows = {});
-
-/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
-/// from how far apart query and key are.
-///
-/// A draw puts all places but those that stay in a random order p, one order for every document that is
-/// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
-/// distance no longer does; one that depends on the two places otherwise (a position table without order)
-/// stays as it is. A causal mask is about the true places, so under it only the distance is drawn: t = -|p(j)
-/// - p(i)|. In cross-attention queries and keys get an order each, since no token meets itself.
-class ShuffledPlaces : public Probe {
- public:
-  /// @param query_stays  (places of queries)  1: this place stays where it is in every draw
-  /// @param key_stays    (places of keys)  the same; but in cross-attention the same places
-  ShuffledPlaces(Index heads, Index reach, AttentionKind kind, const std::vector<std::uint8_t>& query_stays,
-                 const std::vector<std::uint8_t>& key_stays, Index draws, const Random& random);
-
-  using Probe::see;
-  void see(const Tile& tile) override;
-
-  [[nodiscard]] const std::vector<ShuffledDraw>& draws() const { return draws_; }
-
- private:
-  /// The keys of one query that a draw puts within reach, and the columns at which they count.
-  struct Reads {
-    std::vector<Index> key, column;
-  };
-  void find_reads(std::size_t draw, Index query, KeySpan open, Reads& reads) const;
-
-  Index reach_;
-  bool causal_;
-  std::vector<std::vector<Index>> place_;     ///< [draw] (places of queries)  p
-  std::vector<std::vector<Index>> position_;  ///< [draw] (places of keys)  inverse of p of the keys
-  std::vector<ShuffledDraw> draws_;
-};
 
 }  // namespace headwave

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
+#include "../../core/errors/error.h"
+#include "../pass/even_spread.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
 
-std::vector<RowSpan> chosen_rows(Index length, Index wanted) {
-  constexpr Index cell = 8;
+std::vector<RowSpan> chosen_rows(Index length) {
+  constexpr Index wanted = 64, cell = 8;
   if (wanted >= length) return {{0, length}};
   const Index cells = std::max<Index>(1, wanted / cell);
   std::vector<RowSpan> rows;
@@ -35,9 +39,7 @@ Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& ke
 }
 
 Eigen::ArrayXf text_keys(AttentionKind kind, const TokenSequence& tokens, Index keys) {
-  std::vector<std::uint8_t> stays;
-  for (Index j = 0; j < keys; ++j) stays.push_back(j == 0 || tokens.is_special(j) ? 1 : 0);
-  return text_keys(kind, stays, tokens.is_special(0));
+  return text_keys(kind, places_that_stay(tokens, keys), tokens.is_special(0));
 }
 
 double enough_queries(const Vector& count) {
@@ -75,22 +77,21 @@ double log_excess(double got, double given, double single) {
   return std::abs(change) < rounding ? 0 : change;
 }
 
-void put_ratio(const std::vector<double>& upper, const std::vector<double>& lower, double coverage, Index row,
-               HeadNumber& number) {
+void HeadNumber::set_ratio(Index row, const std::vector<double>& upper_sums, const std::vector<double>& lower_sums) {
   std::array<double, account_groups> sums{}, counts{};
   double sum = 0, count = 0;
-  for (std::size_t n = 0; n < upper.size(); ++n) {
+  for (std::size_t n = 0; n < upper_sums.size(); ++n) {
     const std::size_t group = n / 2 % account_groups;
-    sums[group] += upper[n];
-    counts[group] += lower[n];
-    sum += upper[n];
-    count += lower[n];
+    sums[group] += upper_sums[n];
+    counts[group] += lower_sums[n];
+    sum += upper_sums[n];
+    count += lower_sums[n];
   }
   if (!(count > 0)) return;
-  number.value[row] = sum / count;
-  const auto [low, high] = jackknife(sums, counts, coverage);
-  number.lower[row] = low;
-  number.upper[row] = high;
+  value[row] = sum / count;
+  const auto [low, high] = jackknife(sums, counts);
+  lower[row] = low;
+  upper[row] = high;
 }
 
 void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
@@ -106,6 +107,54 @@ void add_numbers(Fields& fields, const std::string& quantity, const std::vector<
              no_interval);
   fields.add(quantity + "_upper", axes, unit, "upper end of its interval over documents", of(&HeadNumber::upper),
              no_interval);
+}
+
+NumberedWords::NumberedWords(const std::vector<std::vector<std::int32_t>>& documents, Index least_documents) {
+  std::map<std::int32_t, Index> times;
+  for (const std::vector<std::int32_t>& one : documents)
+    for (const std::int32_t id : std::set<std::int32_t>(one.begin(), one.end()))
+      if (id >= 0) ++times[id];
+  for (const auto& [id, n] : times)
+    if (n >= least_documents) {
+      ids.push_back(id);
+      in_documents.push_back(n);
+    }
+  for (const std::vector<std::int32_t>& one : documents) {
+    of_token.emplace_back();
+    for (const std::int32_t id : one) of_token.back().push_back(number(id));
+  }
+}
+
+Index NumberedWords::number(std::int32_t id) const {
+  const auto found = std::ranges::lower_bound(ids, id);
+  return found != ids.end() && *found == id ? found - ids.begin() : -1;
+}
+
+AccountedDocuments::AccountedDocuments(const AccountHalves& halves, Index most)
+    : site(halves.site),
+      rows(chosen_rows(site.length)),
+      queries(queries_of(rows)),
+      row_of(static_cast<std::size_t>(site.length), -1) {
+  for (const AccountHalf& half : halves.halves)
+    for (const AccountDocument& document : half.to_deal) kept.push_back(&document);
+  std::ranges::sort(kept, {}, &AccountDocument::number);
+  const Index there = std::ssize(kept), pairs = there / 2, wanted = std::max<Index>(1, most / 2);
+  std::array<Index, 2> of_half{};
+  for (Index i = 0; i < there; ++i)
+    if (there <= most || (i / 2 < pairs && is_spread(i / 2, wanted, pairs))) {
+      documents.push_back(kept[static_cast<std::size_t>(i)]);
+      ++of_half[half(documents.size() - 1)];
+    }
+  if (of_half[0] == 0 || of_half[1] == 0)
+    throw ShapeError("attention_bits: one half of the documents is empty; expected at least two documents");
+  for (std::size_t at = 0; at < queries.size(); ++at)
+    row_of[static_cast<std::size_t>(queries[at])] = static_cast<Index>(at);
+  known_words = std::ranges::all_of(kept, [&](const AccountDocument* one) {
+    return std::ssize(one->query_ids) == site.length && std::ssize(one->key_ids) == site.keys();
+  });
+  std::vector<std::vector<std::int32_t>> ids;
+  for (const AccountDocument* one : documents) ids.push_back(one->key_ids);
+  if (known_words) words = NumberedWords(ids, 1);
 }
 
 }  // namespace headwave

@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../../core/attention/position_term.h"
@@ -15,11 +15,9 @@
 
 namespace headwave {
 
-constexpr Index most_chosen_rows = 64;  ///< of each document
-
-/// Query rows that are accounted for, the same in every document: cells of 8 neighbours, spread evenly over the places, one
-/// in each at random; all if `wanted` is as many.
-std::vector<RowSpan> chosen_rows(Index length, Index wanted = most_chosen_rows);
+/// Query rows that are accounted for, the same in every document, 64 at most: cells of 8 neighbours, spread evenly over the
+/// places, one in each at random.
+std::vector<RowSpan> chosen_rows(Index length);
 
 /// The queries of some rows.
 std::vector<Index> queries_of(const std::vector<RowSpan>& rows);
@@ -39,19 +37,18 @@ double enough_queries(const Vector& count);
 /// A number of every head with its interval over documents.
 struct HeadNumber {
   Vector value, lower, upper;  ///< (rows)  NaN: undefined
+  explicit HeadNumber(Index rows = 0) : value(Vector::Constant(rows, not_defined)), lower(value), upper(value) {}
+
+  /// Sets a head's number to a ratio of two sums over documents, a mean if the lower one counts, with its interval: leaves out
+  /// an eighth of the documents at a time. It stays undefined if the lower sum is 0.
+  /// @param upper_sums, lower_sums  (documents)
+  void set_ratio(Index row, const std::vector<double>& upper_sums, const std::vector<double>& lower_sums);
 };
 
 /// Interval of sum(sums) / sum(counts) by leaving out groups of documents (jackknife_error()); NaN: fewer than 3 groups.
 /// @param sums, counts  [group]
 std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
-                                const std::array<double, account_groups>& counts, double coverage);
-
-/// Ratio of two sums over documents, a mean if the lower one counts, with its interval: leaves out an eighth of the documents
-/// at a time. The number stays as it is if the lower sum is 0.
-/// @param upper, lower  (documents)
-/// @param row           of the head
-void put_ratio(const std::vector<double>& upper, const std::vector<double>& lower, double coverage, Index row,
-               HeadNumber& number);
+                                const std::array<double, account_groups>& counts, double coverage = interval_coverage);
 
 /// Adds the Fields quantity, quantity_lower and quantity_upper of numbers, one for each entry of the first axis.
 /// @param undefined  what a NaN of the quantity means
@@ -75,6 +72,20 @@ auto filled_up(Lists&& lists, Index count) {
 /// @param single  attention of a single token, which keeps the logarithm small where little is predicted
 double log_excess(double got, double given, double single);
 
+/// Words of documents by number, ascending by id: those that occur in enough documents.
+struct NumberedWords {
+  std::vector<std::int32_t> ids;             ///< [word]
+  std::vector<Index> in_documents;           ///< [word]
+  std::vector<std::vector<Index>> of_token;  ///< [document] (tokens)  -1: too rare, or not counted
+
+  NumberedWords() = default;
+  /// @param documents  ids of tokens; -1: not counted
+  NumberedWords(const std::vector<std::vector<std::int32_t>>& documents, Index least_documents);
+
+  /// @returns -1 if there is no such word
+  [[nodiscard]] Index number(std::int32_t id) const;
+};
+
 /// Rows of a matrix, one for each place.
 Matrix32 rows_at(MatrixView32 all, const std::vector<Index>& places);
 
@@ -84,7 +95,8 @@ Matrix32 put_at(const Matrix32& rows, const std::vector<Index>& places, Index le
 /// Turns contents as the model's rotary term turns queries and keys, or leaves them.
 class Turning {
  public:
-  Turning(const AccountSite& site, std::size_t place, Index d_head) : term_(site.term(place).turned), d_head_(d_head) {}
+  Turning(const AccountSite& site, std::size_t place)
+      : term_(site.term(place).turned), d_head_(site.stack->block.d_head) {}
 
   [[nodiscard]] explicit operator bool() const { return term_ != nullptr; }
 
@@ -114,9 +126,31 @@ class Turning {
   Index d_head_;
 };
 
+/// The documents whose attention is accounted for, and what no layer changes of them.
+struct AccountedDocuments {
+  const AccountSite& site;
+  std::vector<const AccountDocument*> kept;       ///< all that were kept whole, in their order
+  std::vector<const AccountDocument*> documents;  ///< those that are accounted for, spread evenly over them
+  std::vector<RowSpan> rows;                      ///< chosen queries, the same of all
+  std::vector<Index> queries;                     ///< the same as places
+  std::vector<Index> row_of;                      ///< (T)  the chosen row that a query is; -1: not chosen
+  bool known_words = true;                        ///< ids of tokens are known
+  NumberedWords words;                            ///< of all keys of `documents`, if ids are known
+
+  /// @param most  documents that are accounted for
+  /// @throws ShapeError if one half of the documents has none
+  AccountedDocuments(const AccountHalves& halves, Index most);
+
+  [[nodiscard]] Index chosen() const { return std::ssize(queries); }
+  /// Which of the two halves a document belongs to; what is fitted on one is measured on the other.
+  [[nodiscard]] std::size_t half(std::size_t n) const { return static_cast<std::size_t>(documents[n]->number % 2); }
+  [[nodiscard]] KeySpan open(std::size_t place, Index query) const {
+    return allowed_keys(query, site.keys(), site.kind == AttentionKind::causal, site.window(place));
+  }
+};
+
 /// What the chosen queries of one document attend to in one layer, and what is predicted of it.
 struct AttendedDocument {
-  const AccountDocument* document = nullptr;
   std::vector<Index> queries;    ///< that take part: places, ascending
   std::vector<Index> rows;       ///< as many: the chosen row that each is
   Matrix32 mass;                 ///< (heads, chosen rows)  w: attention on text; 0: takes no part
@@ -128,19 +162,18 @@ struct AttendedDocument {
 
 /// The same of all documents, for one layer.
 struct AttendedLayer {
-  const AccountSite* site = nullptr;
-  std::size_t place = 0;          ///< of the layer in the grid
-  Index chosen = 0;               ///< rows of each head
-  Matrix32 mean_query, mean_key;  ///< of every place, before rotation
-  Matrix32 position;              ///< (heads * chosen rows, keys)  p_pos, all documents in the means
-  std::vector<AttendedDocument> documents;
+  const AccountedDocuments& accounted;
+  std::size_t place = 0;                    ///< of the layer in the grid
+  Matrix32 mean_query, mean_key;            ///< of every place, before rotation
+  Matrix32 position;                        ///< (heads * chosen rows, keys)  p_pos, all documents in the means
+  std::vector<AttendedDocument> documents;  ///< as `accounted` has them
 
-  [[nodiscard]] Index heads() const { return site->grid.heads; }
+  [[nodiscard]] Index heads() const { return accounted.site.grid.heads; }
+  /// Row of the grid of a head.
+  [[nodiscard]] Index row(Index head) const { return static_cast<Index>(place) * heads() + head; }
   /// The rows of one head.
-  [[nodiscard]] auto of_head(const Matrix32& rows, Index head) const { return rows.middleRows(head * chosen, chosen); }
-  /// Which of the two halves a document belongs to; what is fitted on one is measured on the other.
-  [[nodiscard]] std::size_t half(std::size_t n) const {
-    return static_cast<std::size_t>(documents[n].document->number % 2);
+  [[nodiscard]] auto of_head(const Matrix32& rows, Index head) const {
+    return rows.middleRows(head * accounted.chosen(), accounted.chosen());
   }
 };
 

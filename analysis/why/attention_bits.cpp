@@ -4,31 +4,74 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
-#include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
 #include "../pass/even_spread.h"
-#include "attended_rows.h"
+#include "head_account.h"
+#include "matched_content.h"
 
 namespace headwave {
 
 namespace {
 
+constexpr Index position_draws = 4;     // of each document's contents, for the predictor by position
+constexpr Index word_draws = 16;        // of other documents' queries, for the predictor by word
+constexpr Index swaps_drawn = 4;        // of each document's contents, for the evidence
 constexpr float least_weight = 1e-15F;  // below it a weight counts as this, so that logarithms stay finite
 constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  // e of (3)
 constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
-constexpr std::size_t matching = bits_hypotheses - 1;                           // hypotheses of the match part
+constexpr std::size_t bits_parts = 4;                                           // sink, position, word, match
+constexpr std::size_t matching = 3;  // hypotheses of the match part: same word, induction, same word before
 constexpr Index groups = account_groups;
 constexpr double text_rounding = 1e-5;  // of float32 weights within the text
 constexpr float stands_out = 3,
                 little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
+constexpr Index most_places = 3, query_bands = 4;
+// Documents of one length that a job needs. From fewer the predictors know too little, and what they miss would count as match.
+constexpr Index least_bits_documents = 8;
+
+/// A place that position makes a head look at, relative to the query.
+struct NamedPlace {
+  Index offset = 0;           ///< t = key - query, tokens: where (8) is largest
+  Index first = 0, last = 0;  ///< around it, where (8) is half of that or more
+  double weight = 0;          ///< mean attention weight there, of queries that see a text key there
+  double by_position = 0;     ///< what p_pos gives there
+};
+
+/// The numbers of all heads, but what words.h and content tell.
+struct BitsNumbers {
+  HeadNumber bits;                              ///< bit
+  std::array<HeadNumber, bits_parts> part;      ///< bit
+  std::array<HeadNumber, 1 + matching> gain;    ///< bit, of the word itself and of these; NaN: ids are not known
+  HeadNumber follow;                            ///< (6)  1: attention goes with the content, 0: it stays
+  HeadNumber kept;                              ///< (7)  1: whoever asks, 0: this query alone
+  Vector trials;                                ///< (rows)  swaps that were looked at
+  Vector sink_mass;                             ///< (rows)  share of attention on special keys
+  std::array<Vector, 2> mixed;                  ///< [half] (rows)  e of (3)
+  std::vector<std::vector<NamedPlace>> places;  ///< [row]  (8), most_places at most; none in cross-attention
+  std::array<Vector, query_bands> band_weight;  ///< (rows)  mean weight at the first of these, by band of queries
+  std::vector<std::uint8_t> band_differs;       ///< [row]  by a factor of two, and beyond its interval
+
+  explicit BitsNumbers(Index rows)
+      : bits(rows),
+        follow(rows),
+        kept(rows),
+        trials(Vector::Constant(rows, not_defined)),
+        sink_mass(trials),
+        places(static_cast<std::size_t>(rows)),
+        band_differs(places.size(), 0) {
+    part.fill(bits);
+    gain.fill(bits);
+    mixed.fill(trials);
+    band_weight.fill(trials);
+  }
+};
 
 using Logarithms = Eigen::ArrayXf;
 
@@ -43,69 +86,17 @@ struct Told {
   double strongest = 0, remains = 0;  ///< of (7): weight of the strongest keys, as it is and for other queries
 };
 
-/// The places of a document that take part.
-struct Places {
-  Eigen::ArrayXf text;         ///< (keys)  1: a key of X, 0: of S
-  std::vector<Index> queries;  ///< chosen query rows
-  std::vector<Index> before;   ///< as many: the row of the predictors that each is
-};
-
-/// The documents of one job that are accounted for, and everything about them that no layer changes.
-class Kept {
- public:
-  Kept(const AccountHalves& halves, const AttentionBitsOptions& options)
-      : site(halves.site), rows(chosen_rows(site.length, options.rows)) {
-    for (const AccountHalf& half : halves.halves)
-      for (const AccountDocument& document : half.to_deal) documents.push_back(&document);
-    std::ranges::sort(documents, {}, &AccountDocument::number);
-    const Index there = std::ssize(documents), pairs = there / 2, wanted = std::max<Index>(1, options.documents / 2);
-    std::vector<const AccountDocument*> spread;
-    for (Index i = 0; i < there; ++i)
-      if (there <= options.documents || (i / 2 < pairs && is_spread(i / 2, wanted, pairs)))
-        spread.push_back(documents[static_cast<std::size_t>(i)]);
-    documents = std::move(spread);
-    const auto in_half = [&](Index half) {
-      return std::ranges::count_if(documents, [&](const AccountDocument* one) { return one->number % 2 == half; });
-    };
-    if (in_half(0) == 0 || in_half(1) == 0)
-      throw ShapeError("attention_bits: one half of the documents is empty; expected at least two documents");
-    for (const Index i : queries_of(rows)) row_of.emplace(i, std::ssize(row_of));
-    known_words = std::ranges::all_of(documents, [&](const AccountDocument* one) {
-      return std::ssize(one->query_ids) == site.length && std::ssize(one->key_ids) == site.keys();
-    });
-    if (!known_words) return;
-    for (const AccountDocument* one : documents)
-      for (const std::int32_t id : one->key_ids) word_number.emplace(id, std::ssize(word_number));
-  }
-
-  [[nodiscard]] std::size_t half(std::size_t n) const { return static_cast<std::size_t>(documents[n]->number % 2); }
-  [[nodiscard]] KeySpan open(std::size_t place, Index query) const {
-    return allowed_keys(query, site.keys(), site.kind == AttentionKind::causal, site.window(place));
-  }
-
-  [[nodiscard]] Eigen::ArrayXf text_of(std::size_t n) const {
-    const AccountDocument& document = *documents[n];
-    return text_keys(site.kind, document.key_stays, document.first_key_special != 0);
-  }
-
-  AccountSite site;
-  std::vector<const AccountDocument*> documents;
-  std::vector<RowSpan> rows;
-  std::unordered_map<Index, Index> row_of;  ///< the row of a predictor that a query is
-  bool known_words = false;
-  std::unordered_map<std::int32_t, Index> word_number;  ///< words of keys, from 0
-};
-
 /// The account of one layer's heads.
 class LayerBits {
  public:
-  LayerBits(const Kept& kept, const AccountHalves& halves, std::size_t place, const AttentionBitsOptions& options)
-      : kept_(kept),
-        site_(kept.site),
+  LayerBits(const AccountedDocuments& accounted, const AccountHalves& halves, std::size_t place, std::uint64_t seed)
+      : accounted_(accounted),
+        site_(accounted.site),
         place_(place),
-        options_(options),
-        random_(Random(options.seed).stream(1 + place)),
-        heads_(site_.grid.heads) {
+        random_(Random(seed).stream(1 + place)),
+        heads_(site_.grid.heads),
+        chosen_(accounted.chosen()),
+        told_(accounted.documents.size(), std::vector<Told>(static_cast<std::size_t>(heads_))) {
     const auto& [even, odd] = halves.halves;
     const auto all = static_cast<float>(even.documents + odd.documents);
     mean_query_ = (even.layers[place].query + odd.layers[place].query) / all;
@@ -114,52 +105,43 @@ class LayerBits {
       const AccountHalf& half = halves.halves[h];
       of_half_[h] = {half.layers[place].query / static_cast<float>(half.documents),
                      half.layers[place].key / static_cast<float>(half.documents), half.documents};
-      of_half_[h].chosen_query = rows_at(turned(of_half_[h].query), queries_of(kept.rows));
+      of_half_[h].chosen_query = rows_at(turned(of_half_[h].query), accounted.queries);
       of_half_[h].turned_key = turned(of_half_[h].key);
     }
-    told.assign(kept.documents.size(), std::vector<Told>(static_cast<std::size_t>(heads_)));
-    queries.assign(kept.documents.size(), 0);
   }
 
-  void build() {
+  /// Reads the heads, and puts their numbers where they belong.
+  void build(BitsNumbers& numbers) {
     draw_position();
     by_offset_.assign(static_cast<std::size_t>(heads_), OffsetSums(has_offsets() ? 2 * site_.length - 1 : 0));
-    if (kept_.known_words) drawn_.assign(2, none());
-    for (std::size_t n = 0; n < kept_.documents.size(); ++n) add_document(n);
-    for (Index head = 0; head < heads_; ++head) named.push_back(places(head));
+    const Matrix none = Matrix::Zero(heads_, std::ssize(accounted_.words.ids));
+    drawn_.fill({none, none});
+    for (std::size_t n = 0; n < told_.size(); ++n) add_document(n);
+    for (Index head = 0; head < heads_; ++head) named_.push_back(places(head));
     by_band_.assign(static_cast<std::size_t>(heads_), {});
-    for (std::size_t n = 0; n < kept_.documents.size(); ++n) look_again(n);
-    drawn_.clear();
+    for (std::size_t n = 0; n < told_.size(); ++n) look_again(n);
+    for (Index head = 0; head < heads_; ++head) put(head, numbers);
   }
 
   /// What every chosen query attends to, and the predictors; once.
   [[nodiscard]] AttendedLayer attended() {
-    return {&site_,
-            place_,
-            std::ssize(kept_.row_of),
-            std::move(mean_query_),
-            std::move(mean_key_),
-            (position_[0] + position_[1]) / 2,
-            std::move(attended_)};
+    return {
+        accounted_,          place_, std::move(mean_query_), std::move(mean_key_), (position_[0] + position_[1]) / 2,
+        std::move(attended_)};
   }
 
-  /// Of the first place of a head.
-  [[nodiscard]] PlaceByBand by_band(Index head) const;
-
-  std::vector<std::vector<NamedPlace>> named;  ///< [head]
-  std::vector<std::vector<Told>> told;         ///< [document][head]
-  std::vector<Index> queries;                  ///< [document]
+  /// Chosen queries of all documents that take part.
+  [[nodiscard]] Index queries() const {
+    Index all = 0;
+    for (const AttendedDocument& one : attended_) all += std::ssize(one.queries);
+    return all;
+  }
 
  private:
   /// How much attention words got, and how much p_pos gives them: (heads, words).
   struct Drawn {
     Matrix got, given;
   };
-
-  [[nodiscard]] Drawn none() const {
-    const Matrix zero = Matrix::Zero(heads_, std::ssize(kept_.word_number));
-    return {zero, zero};
-  }
 
   /// Sums over queries by offset t = -(T-1) .. T-1, for queries that see a text key there.
   struct OffsetSums {
@@ -176,17 +158,23 @@ class LayerBits {
 
   /// The places of equation (8).
   [[nodiscard]] std::vector<NamedPlace> places(Index head) const;
+  void put(Index head, BitsNumbers& numbers) const;
+  void put_bands(Index head, Index row, BitsNumbers& numbers) const;
 
   [[nodiscard]] bool has_offsets() const { return site_.kind != AttentionKind::cross; }
 
-  [[nodiscard]] const AccountDocument& document(std::size_t n) const { return *kept_.documents[n]; }
+  [[nodiscard]] const AccountDocument& document(std::size_t n) const { return *accounted_.documents[n]; }
+  [[nodiscard]] Index row_of(Index query) const { return accounted_.row_of[static_cast<std::size_t>(query)]; }
+  [[nodiscard]] Eigen::ArrayXf text_of(std::size_t n) const {
+    return text_keys(site_.kind, document(n).key_stays, document(n).first_key_special != 0);
+  }
 
   /// Attention of the chosen rows over queries and keys of our own making.
   template <class Row>
   void attend_rows(const Matrix32& query, const Matrix32& key, Row row) const {
     RowProbe<Row> probe(std::move(row));
     std::array<Probe*, 1> probes{&probe};
-    attend_layer(site_, place_, query, key, Matrix32(), probes, -1, kept_.rows);
+    attend_layer(site_, place_, query, key, Matrix32(), probes, -1, accounted_.rows);
   }
 
   /// Mean queries or keys with the contents of a document's tokens at other places.
@@ -198,33 +186,31 @@ class LayerBits {
   }
   /// Adds to `sums`, one row for each chosen query of each head, the weights within the text.
   void add_text(const Matrix32& query, const Matrix32& key, const Eigen::ArrayXf& text, Matrix32& sums) const {
-    const Index rows = std::ssize(kept_.row_of);
     attend_rows(query, key, [&](Index head, Index i, const auto& weights) {
-      const KeySpan open = kept_.open(place_, i);
+      const KeySpan open = accounted_.open(place_, i);
       if (open.count == 0) return;
       const Eigen::ArrayXf seen =
           weights.segment(open.first, open.count).array() * text.segment(open.first, open.count);
       const float mass = seen.sum();
       if (mass > 0)
-        sums.row(head * rows + kept_.row_of.at(i)).segment(open.first, open.count) +=
-            (seen / mass).matrix().transpose();
+        sums.row(head * chosen_ + row_of(i)).segment(open.first, open.count) += (seen / mass).matrix().transpose();
     });
   }
 
   /// p_pos of (2) for every chosen row of every head, with mean queries of one half and mean keys of the other: words that
   /// both means share would look like position.
   void draw_position() {
-    const std::size_t n_documents = kept_.documents.size();
+    const std::size_t n_documents = told_.size();
     Random random = random_.stream(0);
-    const Index draws = (options_.position_draws + 1) / 2;
+    const Index draws = (position_draws + 1) / 2;
     for (std::size_t h = 0; h < 2; ++h) {
-      position_[h] = Matrix32::Zero(heads_ * std::ssize(kept_.row_of), site_.keys());
+      position_[h] = Matrix32::Zero(heads_ * chosen_, site_.keys());
       for (std::size_t n = 0; n < n_documents; ++n)
         for (Index draw = 0; draw < draws; ++draw) {
           const std::size_t other = (n + static_cast<std::size_t>(draw)) % n_documents;
           const Matrix32 query = dealt_query(of_half_[h].query, n, random),
                          key = dealt_key(of_half_[1 - h].key, other, random);
-          add_text(query, key, kept_.text_of(other), position_[h]);
+          add_text(query, key, text_of(other), position_[h]);
         }
       position_[h] /= static_cast<float>(static_cast<Index>(n_documents) * draws);
     }
@@ -232,23 +218,22 @@ class LayerBits {
 
   /// Queries or keys of every place as the model's rotary term turns them; as they are without one.
   [[nodiscard]] Matrix32 turned(Matrix32 all) const {
-    const BlockSpec& block = site_.stack->block;
-    Turning(site_, place_, block.d_head).turn(all);
+    Turning(site_, place_).turn(all);
     return all;
   }
 
   /// p_pos without a document in the means: its own content in the mean of its half would foretell it. Taking it out changes
   /// a score by little, s, the same in all draws: p_pos exp(s), normalised.
   [[nodiscard]] Matrix32 position_without(std::size_t n) const {
-    const std::size_t own = kept_.half(n);
+    const std::size_t own = accounted_.half(n);
     const Means &mine = of_half_[own], &others = of_half_[1 - own];
     Matrix32 sum = (position_[0] + position_[1]) / 2;
     if (mine.documents < 2) return sum;
     const LayerQueriesKeys& seen = document(n).layers[place_];
-    const Index d_head = seen.query.cols() / heads_, rows = std::ssize(kept_.row_of);
+    const Index d_head = seen.query.cols() / heads_, rows = chosen_;
     const auto scale = static_cast<float>(-site_.stack->block.score_scale / static_cast<double>(mine.documents - 1));
     // With this document's half in the means of the queries, and in those of the keys.
-    const Matrix32 own_query = rows_at(turned(seen.query - mine.query), queries_of(kept_.rows)),
+    const Matrix32 own_query = rows_at(turned(seen.query - mine.query), accounted_.queries),
                    own_key = turned(seen.key - mine.key);
     const std::array<const Matrix32*, 2> query{&own_query, &others.chosen_query}, key{&others.turned_key, &own_key};
     sum.setZero();
@@ -270,15 +255,15 @@ class LayerBits {
 
   /// The mean of the draws of p_key of (2).
   [[nodiscard]] Matrix32 drawn_key(std::size_t n) const {
-    const std::size_t n_documents = kept_.documents.size();
+    const std::size_t n_documents = told_.size();
     Random random = random_.stream(1 + n);
-    Matrix32 sums = Matrix32::Zero(heads_ * std::ssize(kept_.row_of), site_.keys());
-    for (Index draw = 0; draw < options_.word_draws; ++draw) {
+    Matrix32 sums = Matrix32::Zero(heads_ * chosen_, site_.keys());
+    for (Index draw = 0; draw < word_draws; ++draw) {
       const auto step = static_cast<std::size_t>(1 + random.below(static_cast<Index>(n_documents) - 1));
-      const Matrix32 query = dealt_query(of_half_[1 - kept_.half(n)].query, (n + step) % n_documents, random);
-      add_text(query, document(n).layers[place_].key, kept_.text_of(n), sums);
+      const Matrix32 query = dealt_query(of_half_[1 - accounted_.half(n)].query, (n + step) % n_documents, random);
+      add_text(query, document(n).layers[place_].key, text_of(n), sums);
     }
-    return sums / static_cast<float>(options_.word_draws);
+    return sums / static_cast<float>(word_draws);
   }
 
   /// One chosen query of one head: its keys, its attention, its predictors.
@@ -293,7 +278,7 @@ class LayerBits {
 
   /// @returns false if the query takes no part: a special token, or too little text to see
   [[nodiscard]] bool read(std::size_t n, Index head, Index i, const auto& weights, Row& row) const {
-    row.open = kept_.open(place_, i);
+    row.open = accounted_.open(place_, i);
     if (document(n).query_stays[static_cast<std::size_t>(i)] != 0) return false;
     row.text = texts_.segment(row.open.first, row.open.count);
     row.even = row.text.sum();
@@ -302,10 +287,8 @@ class LayerBits {
     row.within = row.seen * row.text;
     row.mass = static_cast<double>(row.within.sum());
     row.within /= std::max(static_cast<float>(row.mass), 1e-12F);
-    row.position = attended_[n]
-                       .position.row(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))
-                       .segment(row.open.first, row.open.count)
-                       .array();
+    row.position =
+        attended_[n].position.row(head * chosen_ + row_of(i)).segment(row.open.first, row.open.count).array();
     return true;
   }
 
@@ -317,30 +300,27 @@ class LayerBits {
   }
 
   void add_document(std::size_t n) {
-    texts_ = kept_.text_of(n);
+    texts_ = text_of(n);
     Matrix32 drawn = drawn_key(n);
     const LayerQueriesKeys& own = document(n).layers[place_];
-    const Index chosen = std::ssize(kept_.row_of);
     AttendedDocument& one = attended_.emplace_back();
-    one.document = &document(n);
     one.position = position_without(n);
-    one.strongest.assign(static_cast<std::size_t>(heads_ * chosen), -1);
-    one.mass = Matrix32::Zero(heads_, chosen);
-    one.within = Matrix32::Zero(heads_ * chosen, site_.keys());
+    one.strongest.assign(static_cast<std::size_t>(heads_ * chosen_), -1);
+    one.mass = Matrix32::Zero(heads_, chosen_);
+    one.within = Matrix32::Zero(heads_ * chosen_, site_.keys());
     attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
       Row row;
       if (!read(n, head, i, weights, row)) return;
-      const Index at = kept_.row_of.at(i);
+      const Index at = row_of(i);
       if (head == 0) {
-        ++queries[n];
         one.queries.push_back(i);
         one.rows.push_back(at);
       }
-      const Eigen::ArrayXf key = drawn.row(head * chosen + at).segment(row.open.first, row.open.count).array();
+      const Eigen::ArrayXf key = drawn.row(head * chosen_ + at).segment(row.open.first, row.open.count).array();
       one.mass(head, at) = static_cast<float>(row.mass);
-      one.within.row(head * chosen + at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
+      one.within.row(head * chosen_ + at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
       add_row(n, head, row, key);
-      if (kept_.known_words) add_words(n, head, i, row, key);
+      if (accounted_.known_words) add_words(n, head, i, row, key);
       find_strongest(n, head, i, row, key);
       if (has_offsets()) add_offsets(n, head, i, row);
     });
@@ -368,9 +348,8 @@ class LayerBits {
     Index most = 0;
     const float weight = others.maxCoeff(&most);
     if (weight < stands_out / static_cast<float>(row.even)) return;
-    attended_[n].strongest[static_cast<std::size_t>(head * std::ssize(kept_.row_of) + kept_.row_of.at(i))] =
-        row.open.first + most;
-    Told& sum = told[n][static_cast<std::size_t>(head)];
+    attended_[n].strongest[static_cast<std::size_t>(head * chosen_ + row_of(i))] = row.open.first + most;
+    Told& sum = told_[n][static_cast<std::size_t>(head)];
     sum.strongest += static_cast<double>(weight);
     sum.remains += static_cast<double>(key[most]);
   }
@@ -381,7 +360,7 @@ class LayerBits {
     const LayerQueriesKeys& own = document(n).layers[place_];
     const Matrix32& within = attended_[n].within;
     Random random = random_.stream(0x5ABULL + (n << 12U));
-    for (Index swap = 0; swap < options_.swaps; ++swap) {
+    for (Index swap = 0; swap < swaps_drawn; ++swap) {
       std::vector<Index> free = free_places(document(n).key_stays), other(static_cast<std::size_t>(site_.keys()));
       std::iota(other.begin(), other.end(), Index{0});
       for (std::size_t p = free.size(); p > 1; --p)
@@ -391,17 +370,17 @@ class LayerBits {
         other[static_cast<std::size_t>(free[p + 1])] = free[p];
       }
       attend_rows(own.query, dealt(mean_key_, own.key, other), [&](Index head, Index i, const auto& weights) {
-        const Index at = head * std::ssize(kept_.row_of) + kept_.row_of.at(i);
+        const Index at = head * chosen_ + row_of(i);
         const Index y = attended_[n].strongest[static_cast<std::size_t>(at)];
         if (y < 0) return;
         const Index o = other[static_cast<std::size_t>(y)];
-        const KeySpan open = kept_.open(place_, i);
+        const KeySpan open = accounted_.open(place_, i);
         if (o == y || o < open.first || o >= open.first + open.count ||
             (o == i && site_.kind != AttentionKind::cross) || within(at, o) > little_beside * within(at, y))
           return;
         const auto there = static_cast<double>(weights[y]), goes = static_cast<double>(weights[o]);
         if (!(there + goes > 0)) return;
-        Told& sum = told[n][static_cast<std::size_t>(head)];
+        Told& sum = told_[n][static_cast<std::size_t>(head)];
         sum.followed += goes / (goes + there);
         ++sum.trials;
       });
@@ -410,7 +389,7 @@ class LayerBits {
 
   /// Equations (1) and (4) for one query.
   void add_row(std::size_t n, Index head, const Row& row, const Eigen::ArrayXf& key) {
-    Told& sum = told[n][static_cast<std::size_t>(head)];
+    Told& sum = told_[n][static_cast<std::size_t>(head)];
     const bool sinks = site_.stack->has_sinks();
     const double keys = static_cast<double>(row.open.count) + (sinks ? 1 : 0);
     const double nowhere = sinks ? std::max(0.0, 1 - static_cast<double>(row.seen.sum())) : 0;
@@ -433,7 +412,7 @@ class LayerBits {
     };
     const std::int32_t own = word(from.query_ids, i), before = word(from.query_ids, i - 1);
     std::array<double, matching> weight{}, drawn{}, position{};
-    Drawn& words = drawn_[kept_.half(n)];
+    Drawn& words = drawn_[accounted_.half(n)];
     for (Index k = 0; k < row.open.count; ++k) {
       if (row.text[k] == 0) continue;
       const Index j = row.open.first + k;
@@ -445,11 +424,11 @@ class LayerBits {
           drawn[h] += static_cast<double>(key[k]);
           position[h] += static_cast<double>(row.position[k]);
         }
-      const Index number = kept_.word_number.at(word(from.key_ids, j));
+      const Index number = accounted_.words.of_token[n][static_cast<std::size_t>(j)];
       words.got(head, number) += row.mass * static_cast<double>(row.within[k]);
       words.given(head, number) += row.mass * static_cast<double>(row.position[k]);
     }
-    Told& sum = told[n][static_cast<std::size_t>(head)];
+    Told& sum = told_[n][static_cast<std::size_t>(head)];
     for (std::size_t h = 0; h < matching; ++h) {
       if (drawn[h] == 0 && position[h] == 0) continue;
       for (std::size_t e = 0; e < mixtures.size(); ++e) {
@@ -464,38 +443,37 @@ class LayerBits {
 
   /// What needs the sums over all documents: equation (5) of the word part, with b of the other half, and bands.
   void look_again(std::size_t n) {
-    texts_ = kept_.text_of(n);
-    const AccountDocument& from = document(n);
+    texts_ = text_of(n);
     Matrix tilt;
-    if (kept_.known_words) {
-      const Drawn& other = drawn_[1 - kept_.half(n)];
+    if (accounted_.known_words) {
+      const Drawn& other = drawn_[1 - accounted_.half(n)];
       tilt.resize(heads_, site_.keys());
       for (Index j = 0; j < site_.keys(); ++j) {
-        const Index number = kept_.word_number.at(from.key_ids[static_cast<std::size_t>(j)]);
+        const Index number = accounted_.words.of_token[n][static_cast<std::size_t>(j)];
         tilt.col(j) = ((other.got.col(number).array() + 2) / (other.given.col(number).array() + 2)).log();
       }
     }
     const AttendedDocument& one = attended_[n];
-    const Index chosen = std::ssize(kept_.row_of);
     for (Index head = 0; head < heads_; ++head)
       for (std::size_t q = 0; q < one.queries.size(); ++q) {
-        const Index at = head * chosen + one.rows[q];
+        const Index at = head * chosen_ + one.rows[q];
         const auto mass = static_cast<double>(one.mass(head, one.rows[q]));
         add_band(n, head, one.queries[q], mass * one.within.row(at).cast<double>());
-        if (!kept_.known_words) continue;
+        if (!accounted_.known_words) continue;
         const double attended = one.within.row(at).cast<double>().dot(tilt.row(head));
         const double even = (one.position.row(at).cast<double>().array() * tilt.row(head).array().exp()).sum();
         if (even > 0)
-          told[n][static_cast<std::size_t>(head)].word_gain += mass * (attended - std::log(even)) * std::numbers::log2e;
+          told_[n][static_cast<std::size_t>(head)].word_gain +=
+              mass * (attended - std::log(even)) * std::numbers::log2e;
       }
   }
 
   /// @param weights  (keys)  of the query on text keys
   void add_band(std::size_t n, Index head, Index i, const Eigen::RowVectorXd& weights) {
-    const std::vector<NamedPlace>& places = named[static_cast<std::size_t>(head)];
+    const std::vector<NamedPlace>& places = named_[static_cast<std::size_t>(head)];
     if (places.empty()) return;
     const Index key = i + places.front().offset;
-    const KeySpan open = kept_.open(place_, i);
+    const KeySpan open = accounted_.open(place_, i);
     if (key < open.first || key >= open.first + open.count || texts_[key] == 0) return;
     BandSums& sums = by_band_[static_cast<std::size_t>(head)];
     const auto band = static_cast<std::size_t>(query_bands * i / site_.length);
@@ -503,12 +481,13 @@ class LayerBits {
     ++sums.queries[band][n / 2 % groups];
   }
 
-  const Kept& kept_;
+  const AccountedDocuments& accounted_;
   const AccountSite& site_;
   std::size_t place_;
-  const AttentionBitsOptions& options_;
   Random random_;
-  Index heads_;
+  Index heads_, chosen_;
+  std::vector<std::vector<Told>> told_;         ///< [document][head]
+  std::vector<std::vector<NamedPlace>> named_;  ///< [head]
   /// Mean queries and keys of every place.
   struct Means {
     Matrix32 query, key;
@@ -522,7 +501,7 @@ class LayerBits {
   std::vector<BandSums> by_band_;           ///< [head]
   std::vector<OffsetSums> by_offset_;       ///< [head]
   Eigen::ArrayXf texts_;                    ///< of the document that is read
-  std::vector<Drawn> drawn_;                ///< [half]
+  std::array<Drawn, 2> drawn_;              ///< [half]
 };
 
 /// The choice that gains most over the documents of one half.
@@ -564,28 +543,29 @@ std::vector<NamedPlace> LayerBits::places(Index head) const {
       seen[static_cast<std::size_t>(g)] = sums.seen(g, peak);
       weight += sums.got(g, peak);
     }
-    if (jackknife(got, seen, options_.coverage)[0] <= 0) continue;
+    if (jackknife(got, seen)[0] <= 0) continue;
     found.push_back({peak - middle, first - middle, last - middle, (weight + sums.even[peak]) / sums.count[peak],
                      sums.given[peak] / sums.count[peak]});
   }
   return found;
 }
 
-PlaceByBand LayerBits::by_band(Index head) const {
+void LayerBits::put_bands(Index head, Index row, BitsNumbers& numbers) const {
+  if (named_[static_cast<std::size_t>(head)].empty()) return;
   const BandSums& sums = by_band_[static_cast<std::size_t>(head)];
   const auto sum_of = [](const std::array<double, groups>& of_groups) {
     return std::accumulate(of_groups.begin(), of_groups.end(), 0.0);
   };
-  PlaceByBand found;
+  std::array<double, query_bands> weight{};
   std::size_t low = query_bands, high = query_bands;
-  for (std::size_t band = 0; band < static_cast<std::size_t>(query_bands); ++band) {
+  for (std::size_t band = 0; band < weight.size(); ++band) {
     const double of_band = sum_of(sums.queries[band]);
-    found.weight[band] = of_band > 0 ? sum_of(sums.weight[band]) / of_band : not_defined;
     if (!(of_band > 0)) continue;
-    if (low == query_bands || found.weight[band] < found.weight[low]) low = band;
-    if (high == query_bands || found.weight[band] > found.weight[high]) high = band;
+    numbers.band_weight[band][row] = weight[band] = sum_of(sums.weight[band]) / of_band;
+    if (low == query_bands || weight[band] < weight[low]) low = band;
+    if (high == query_bands || weight[band] > weight[high]) high = band;
   }
-  if (low == high || !(found.weight[high] >= 2 * found.weight[low])) return found;
+  if (low == high || !(weight[high] >= 2 * weight[low])) return;
   // The interval of the difference, as if every group of documents had the same number of queries, which it has.
   const double queries_high = sum_of(sums.queries[high]), queries_low = sum_of(sums.queries[low]);
   std::array<double, groups> difference{}, share{};
@@ -594,151 +574,75 @@ PlaceByBand LayerBits::by_band(Index head) const {
     share[g] = sums.queries[high][g] / queries_high;
   }
   constexpr double pairs_of_bands = query_bands * (query_bands - 1) / 2.0;
-  found.differs = jackknife(difference, share, 1 - (1 - options_.coverage) / pairs_of_bands)[0] > 0;
-  return found;
+  const bool differs = jackknife(difference, share, 1 - (1 - interval_coverage) / pairs_of_bands)[0] > 0;
+  numbers.band_differs[static_cast<std::size_t>(row)] = differs ? 1 : 0;
 }
 
-/// Puts the numbers of one layer's heads where they belong.
-void put(const LayerBits& layer, const Kept& kept, std::size_t place, AttentionBits& result) {
-  const Index heads = kept.site.grid.heads;
-  for (Index head = 0; head < heads; ++head) {
-    const Index at = static_cast<Index>(place) * heads + head;
-    const auto told = [&](std::size_t n) -> const Told& { return layer.told[n][static_cast<std::size_t>(head)]; };
-    const auto over = [&](std::size_t half, const auto& number) {
-      double sum = 0;
-      for (std::size_t n = 0; n < kept.documents.size(); ++n)
-        if (kept.half(n) == half) sum += number(told(n));
-      return sum;
-    };
-    std::array<std::size_t, 2> e{};  // [half]  chosen on the other half
-    for (std::size_t half = 0; half < 2; ++half) {
-      e[half] = best(mixtures.size(),
-                     [&](std::size_t c) { return over(1 - half, [&](const Told& one) { return one.word[c]; }); });
-      result.mixed[half][at] = static_cast<double>(mixtures[e[half]]);
-    }
-    // [half][hypothesis]  beta chosen on the other half; as many as there are: no tilt gains
-    std::array<std::array<std::size_t, matching>, 2> beta{};
-    for (std::size_t half = 0; half < 2; ++half)
-      for (std::size_t h = 0; h < matching; ++h) {
-        const auto gain = [&](std::size_t b) {
-          return over(1 - half, [&](const Told& one) { return one.gain[h][e[1 - half]][b]; });
-        };
-        beta[half][h] = best(tilts.size(), gain);
-        if (!(gain(beta[half][h]) > 0)) beta[half][h] = tilts.size();
-      }
-    std::array<HeadNumber*, 1 + bits_parts + bits_hypotheses> numbers{&result.bits};
-    for (std::size_t p = 0; p < bits_parts; ++p) numbers[1 + p] = &result.part[p];
-    for (std::size_t h = 0; h < bits_hypotheses; ++h) numbers[1 + bits_parts + h] = &result.gain[h];
-    std::array<std::vector<double>, numbers.size()> sums;  // [number][document]
-    for (std::size_t n = 0; n < kept.documents.size(); ++n) {
-      const Told& one = told(n);
-      const std::size_t half = kept.half(n);
-      const double word = one.word[e[half]];
-      std::array<double, numbers.size()> of_document{
-          one.bits, one.bits - one.text, one.position, word, one.text - one.position - word, one.word_gain};
-      for (std::size_t h = 0; h < matching; ++h)
-        of_document[2 + bits_parts + h] = beta[half][h] < tilts.size() ? one.gain[h][e[half]][beta[half][h]] : 0;
-      for (std::size_t q = 0; q < numbers.size(); ++q) sums[q].push_back(of_document[q]);
-    }
-    const std::vector<double> queries(layer.queries.begin(), layer.queries.end());
-    const auto sum_of = [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); };
-    if (sum_of(queries) == 0) continue;
-    const auto of = [&](double Told::*number) {
-      std::vector<double> all;
-      for (std::size_t n = 0; n < kept.documents.size(); ++n) all.push_back(told(n).*number);
-      return all;
-    };
-    const double coverage = result.options.coverage;
-    for (std::size_t q = 0; q < numbers.size(); ++q)
-      if (q <= bits_parts || kept.known_words) put_ratio(sums[q], queries, coverage, at, *numbers[q]);
-    put_ratio(of(&Told::followed), of(&Told::trials), coverage, at, result.follow);
-    put_ratio(of(&Told::remains), of(&Told::strongest), coverage, at, result.kept);
-    result.trials[at] = sum_of(of(&Told::trials));
-    result.sink_mass[at] = sum_of(of(&Told::mass)) / sum_of(queries);
-    result.places[static_cast<std::size_t>(at)] = layer.named[static_cast<std::size_t>(head)];
-    result.by_band[static_cast<std::size_t>(at)] = layer.by_band(head);
+/// Puts the numbers of one head where they belong.
+void LayerBits::put(Index head, BitsNumbers& numbers) const {
+  const Index row = static_cast<Index>(place_) * heads_ + head;
+  const auto told = [&](std::size_t n) -> const Told& { return told_[n][static_cast<std::size_t>(head)]; };
+  const auto over = [&](std::size_t half, const auto& number) {
+    double sum = 0;
+    for (std::size_t n = 0; n < told_.size(); ++n)
+      if (accounted_.half(n) == half) sum += number(told(n));
+    return sum;
+  };
+  std::array<std::size_t, 2> e{};  // [half]  chosen on the other half
+  for (std::size_t half = 0; half < 2; ++half) {
+    e[half] = best(mixtures.size(),
+                   [&](std::size_t c) { return over(1 - half, [&](const Told& one) { return one.word[c]; }); });
+    numbers.mixed[half][row] = static_cast<double>(mixtures[e[half]]);
   }
+  // [half][hypothesis]  beta chosen on the other half; as many as there are: no tilt gains
+  std::array<std::array<std::size_t, matching>, 2> beta{};
+  for (std::size_t half = 0; half < 2; ++half)
+    for (std::size_t h = 0; h < matching; ++h) {
+      const auto gain = [&](std::size_t b) {
+        return over(1 - half, [&](const Told& one) { return one.gain[h][e[1 - half]][b]; });
+      };
+      beta[half][h] = best(tilts.size(), gain);
+      if (!(gain(beta[half][h]) > 0)) beta[half][h] = tilts.size();
+    }
+  std::vector<double> queries;
+  for (const AttendedDocument& one : attended_) queries.push_back(static_cast<double>(one.queries.size()));
+  const double all_queries = std::accumulate(queries.begin(), queries.end(), 0.0);
+  if (all_queries == 0) return;
+  const auto by_document = [&](const auto& number) {
+    std::vector<double> all;
+    for (std::size_t n = 0; n < told_.size(); ++n) all.push_back(number(told(n), accounted_.half(n)));
+    return all;
+  };
+  const auto put = [&](HeadNumber& into, const auto& number) { into.set_ratio(row, by_document(number), queries); };
+  put(numbers.bits, [](const Told& one, std::size_t) { return one.bits; });
+  put(numbers.part[0], [](const Told& one, std::size_t) { return one.bits - one.text; });
+  put(numbers.part[1], [](const Told& one, std::size_t) { return one.position; });
+  put(numbers.part[2], [&](const Told& one, std::size_t half) { return one.word[e[half]]; });
+  put(numbers.part[3], [&](const Told& one, std::size_t half) { return one.text - one.position - one.word[e[half]]; });
+  if (accounted_.known_words) {
+    put(numbers.gain[0], [](const Told& one, std::size_t) { return one.word_gain; });
+    for (std::size_t h = 0; h < matching; ++h)
+      put(numbers.gain[1 + h], [&](const Told& one, std::size_t half) {
+        return beta[half][h] < tilts.size() ? one.gain[h][e[half]][beta[half][h]] : 0;
+      });
+  }
+  const auto of = [&](double Told::*number) {
+    return by_document([&](const Told& one, std::size_t) { return one.*number; });
+  };
+  const std::vector<double> trials = of(&Told::trials), mass = of(&Told::mass);
+  numbers.follow.set_ratio(row, of(&Told::followed), trials);
+  numbers.kept.set_ratio(row, of(&Told::remains), of(&Told::strongest));
+  numbers.trials[row] = std::accumulate(trials.begin(), trials.end(), 0.0);
+  numbers.sink_mass[row] = std::accumulate(mass.begin(), mass.end(), 0.0) / all_queries;
+  numbers.places[static_cast<std::size_t>(row)] = named_[static_cast<std::size_t>(head)];
+  put_bands(head, row, numbers);
 }
 
-class AttentionBitsAnalysis : public AnalysisOf<AttendedKeySums> {
- public:
-  explicit AttentionBitsAnalysis(const AnalysisInput& input)
-      : AnalysisOf(input), site_{input.site.grid, input.site.kind, input.site.length,    0,
-                                 &input.stack(),  false,           input.site.key_length} {
-    how_.seed = input.options.seed;
-    how_.threads = input.threads;
-    rows_ = chosen_rows(site_.length, how_.rows);
-    kept_ = attended_documents(site_, input.site.documents, std::ssize(queries_of(rows_)));
-  }
-
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
-    const Index number = site().number_of(i);
-    if (number < 0 || !is_spread(number, kept_, site().documents)) return nullptr;
-    return look_of<AttendedKeyProbe>(site_, number, document, rows_);
-  }
-
- protected:
-  [[nodiscard]] std::vector<Field> finish_sum(AttendedKeySums& sum, Finished& finished) override {
-    const AccountHalves* halves = finished.find<AccountHalves>();
-    if (halves == nullptr) return {};
-    if (std::ssize(halves->halves[0].to_deal) + std::ssize(halves->halves[1].to_deal) < least_bits_documents) {
-      Fields fields("attention_bits");
-      fields.absent("undefined", "bit", "bits of attention beyond uniform attention",
-                    fmt::format("fewer than {} documents of one length", least_bits_documents));
-      return fields.taken();
-    }
-    return describe(attention_bits(*halves, how_, sum));
-  }
-
- private:
-  AccountSite site_;
-  AttentionBitsOptions how_;
-  std::vector<RowSpan> rows_;
-  Index kept_ = 0;  ///< documents whose attended keys are kept
-};
-
-}  // namespace
-
-AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options,
-                             const AttendedKeySums& attended_keys) {
-  const Kept kept(halves, options);
-  const AttentionWordsReader words(halves.site, attended_keys, {.coverage = options.coverage});
-  const MatchedContentReader content(halves, kept.documents, queries_of(kept.rows),
-                                     {.coverage = options.coverage, .seed = options.seed});
-  const Index rows = kept.site.grid.rows();
-  const Vector nothing = Vector::Constant(rows, not_defined);
-  AttentionBits result;
-  result.site = halves.site;
-  result.options = options;
-  result.documents = std::ssize(kept.documents);
-  result.bits = {nothing, nothing, nothing};
-  result.part.fill(result.bits);
-  result.gain.fill(result.bits);
-  result.follow = result.kept = result.bits;
-  result.trials = result.sink_mass = nothing;
-  result.places.resize(static_cast<std::size_t>(rows));
-  result.by_band.resize(static_cast<std::size_t>(rows));
-  result.mixed.fill(nothing);
-  result.words = words.nothing();
-  result.content = content.nothing();
-  const Index layers = std::ssize(kept.site.grid.layers);
-  std::vector<Index> queries(static_cast<std::size_t>(layers));
-  parallel_for(layers, options.threads, [&](Index l) {
-    LayerBits layer(kept, halves, static_cast<std::size_t>(l), options);
-    layer.build();
-    put(layer, kept, static_cast<std::size_t>(l), result);
-    for (const Index one : layer.queries) queries[static_cast<std::size_t>(l)] += one;
-    const AttendedLayer attended = layer.attended();
-    words.read(attended, result.words);
-    content.read(attended, result.mixed, result.content);
-  });
-  content.finish(result.content);
-  result.queries = queries.empty() ? 0 : queries.front();
-  return result;
-}
-
-std::vector<Field> describe(const AttentionBits& bits) {
-  const Axis layer = layer_axis(bits.site.grid.layers), head = head_axis(bits.site.grid.heads);
+/// Fields attention_bits/...
+std::vector<Field> describe(const AccountedDocuments& accounted, const BitsNumbers& bits, Index queries,
+                            std::uint64_t seed) {
+  const AccountSite& site = accounted.site;
+  const Axis layer = layer_axis(site.grid.layers), head = head_axis(site.grid.heads);
   const Axis part{"bits_part", "1", "part of a head's attention; the parts add up to all of it",
                   std::vector<std::string>{"sink", "position", "word", "match"}};
   const Axis hypothesis{"hypothesis", "1", "what may explain the word part (the first) or the match part (the others)",
@@ -790,32 +694,76 @@ std::vector<Field> describe(const AttentionBits& bits) {
              no_place);
   const Axis band{"query_band", "1", "quarter of a document in which the query stands",
                   std::vector<std::int64_t>{1, 2, 3, 4}};
-  std::vector<Vector> by_band(query_bands, Vector::Constant(bits.bits.value.size(), not_defined));
-  std::vector<std::uint8_t> differs;
-  for (std::size_t row = 0; row < bits.by_band.size(); ++row) {
-    differs.push_back(bits.by_band[row].differs ? 1 : 0);
-    for (std::size_t b = 0; b < by_band.size() && !bits.places[row].empty(); ++b)
-      by_band[b][static_cast<Index>(row)] = bits.by_band[row].weight[b];
-  }
   fields.add("band_weight", {band, layer, head}, "1",
-             "mean attention weight at the first place, by where the query stands", by_band, no_place);
+             "mean attention weight at the first place, by where the query stands", bits.band_weight, no_place);
   fields.flags("band_differs", heads,
-               "whether the largest of these is twice the smallest, and above it beyond their interval", differs,
-               {"no", "yes"});
+               "whether the largest of these is twice the smallest, and above it beyond their interval",
+               bits.band_differs, {"no", "yes"});
   fields
       .add("sink_mass", heads, "1",
            "share of a query's attention on special keys, on the first token of a causal model, and on a learned sink",
            bits.sink_mass, no_query)
-      .note("keys", std::string(bits.site.kind == AttentionKind::causal ? "first token" : "special tokens") +
-                        (bits.site.stack->has_sinks() ? " and learned sink" : ""));
-  fields.note_all("documents", bits.documents)
-      .note_all("queries", bits.queries)
-      .note_all("position_draws", bits.options.position_draws)
-      .note_all("word_draws", bits.options.word_draws)
-      .note_all("swaps", bits.options.swaps)
-      .note_all("coverage", bits.options.coverage)
-      .note_all("seed", static_cast<std::int64_t>(bits.options.seed));
-  fields.append(describe(bits.words)).append(describe(bits.content, bits.words.texts));
+      .note("keys", std::string(site.kind == AttentionKind::causal ? "first token" : "special tokens") +
+                        (site.stack->has_sinks() ? " and learned sink" : ""));
+  fields.note_all("documents", std::ssize(accounted.documents))
+      .note_all("queries", queries)
+      .note_all("position_draws", position_draws)
+      .note_all("word_draws", word_draws)
+      .note_all("swaps", swaps_drawn)
+      .note_all("coverage", interval_coverage)
+      .note_all("seed", static_cast<std::int64_t>(seed));
+  return fields.taken();
+}
+
+class AttentionBitsAnalysis : public AnalysisOf<AttendedKeySums> {
+ public:
+  explicit AttentionBitsAnalysis(const AnalysisInput& input)
+      : AnalysisOf(input), kept_(attended_documents(input.site)) {}
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    const Index number = site().number_of(i);
+    if (number < 0 || !is_spread(number, kept_, site().documents)) return nullptr;
+    return look_of<AttendedKeyProbe>(site(), number, document);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(AttendedKeySums& sum, Finished& finished) override {
+    const AccountHalves* halves = finished.find<AccountHalves>();
+    if (halves == nullptr) return {};
+    if (std::ssize(halves->halves[0].to_deal) + std::ssize(halves->halves[1].to_deal) < least_bits_documents) {
+      Fields fields("attention_bits");
+      fields.absent("undefined", "bit", "bits of attention beyond uniform attention",
+                    fmt::format("fewer than {} documents of one length", least_bits_documents));
+      return fields.taken();
+    }
+    return attention_bits(*halves, sum, {.seed = options().seed, .threads = input().threads});
+  }
+
+ private:
+  Index kept_;  ///< documents whose attended keys are kept
+};
+
+}  // namespace
+
+std::vector<Field> attention_bits(const AccountHalves& halves, const AttendedKeySums& attended_keys,
+                                  const AttentionBitsOptions& options) {
+  const AccountedDocuments accounted(halves, options.documents);
+  BitsNumbers numbers(halves.site.grid.rows());
+  AttentionWords words(halves.site, attended_keys);
+  MatchedContent content(accounted, options.seed);
+  Index queries = 0;  // the same in every layer but for windows
+  parallel_for(std::ssize(halves.site.grid.layers), options.threads, [&](Index l) {
+    LayerBits layer(accounted, halves, static_cast<std::size_t>(l), options.seed);
+    layer.build(numbers);
+    if (l == 0) queries = layer.queries();
+    const AttendedLayer attended = layer.attended();
+    words.read(attended);
+    content.read(attended, numbers.mixed);
+  });
+  Fields fields("attention_bits");
+  fields.append(describe(accounted, numbers, queries, options.seed))
+      .append(words.fields())
+      .append(content.fields(attended_keys.texts));
   return fields.taken();
 }
 

@@ -1,80 +1,18 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "../../core/fields/field.h"
 #include "../pass/analysis.h"
 #include "attention_words.h"
-#include "head_account.h"
-#include "matched_content.h"
 
 namespace headwave {
 
-/// The parts of a head's attention, in bits. They add up to the whole.
-enum class BitsPart : std::uint8_t {
-  sink,      ///< the choice between special keys and text, and the choice among special keys
-  position,  ///< where query and key stand
-  word,      ///< which keys stand there: what draws attention, whoever asks
-  match,     ///< what this query finds in these keys
-};
-constexpr std::size_t bits_parts = 4;
-
-/// What may explain the word part or the match part.
-enum class BitsHypothesis : std::uint8_t {
-  word_itself,  ///< of the word part: each word of the vocabulary draws attention of its own
-  same_word,    ///< of the match part: the key is the query's word
-  induction,    ///< of the match part: the key follows an earlier copy of the query's word
-  same_before,  ///< of the match part: the same word stands before the query and before the key
-};
-constexpr std::size_t bits_hypotheses = 4;
-
 struct AttentionBitsOptions {
-  Index documents = 16;           ///< that are accounted for, at most
-  Index rows = most_chosen_rows;  ///< queries of each, at most
-  Index position_draws = 4;       ///< of each document's contents, for the predictor by position
-  Index word_draws = 16;          ///< of other documents' queries, for the predictor by word
-  Index swaps = 4;                ///< of each document's contents, for the evidence
-  double coverage = 0.9;          ///< of the intervals
+  Index documents = 16;  ///< that are accounted for, at most
   std::uint64_t seed = 1;
   int threads = 1;  ///< does not change results
-};
-
-/// A place that position makes a head look at, relative to the query.
-struct NamedPlace {
-  Index offset = 0;           ///< t = key - query, tokens: where (8) is largest
-  Index first = 0, last = 0;  ///< around it, where (8) is half of that or more
-  double weight = 0;          ///< mean attention weight there, of queries that see a text key there
-  double by_position = 0;     ///< what p_pos gives there
-};
-constexpr Index most_places = 3;
-constexpr Index query_bands = 4;
-
-/// Mean attention weight at a head's first place, by where the query stands: in the first quarter of a document, ...
-struct PlaceByBand {
-  std::array<double, query_bands> weight{};  ///< NaN: no query of that band sees a text key there
-  bool differs = false;                      ///< by a factor of two or more, and beyond its interval over documents
-};
-
-/// All of a head's attention.
-struct AttentionBits {
-  AccountSite site;
-  AttentionBitsOptions options;
-  Index documents = 0;                           ///< that were accounted for
-  Index queries = 0;                             ///< over these documents
-  HeadNumber bits;                               ///< bit
-  std::array<HeadNumber, bits_parts> part;       ///< bit
-  std::array<HeadNumber, bits_hypotheses> gain;  ///< bit; NaN: tokens are not known
-  HeadNumber follow;                             ///< (6)  1: attention goes with the content, 0: it stays
-  HeadNumber kept;                               ///< (7)  1: whoever asks, 0: this query alone
-  Vector trials;                                 ///< (rows)  swaps that were looked at
-  std::vector<std::vector<NamedPlace>> places;   ///< [row]  (8), most_places at most; none in cross-attention
-  std::vector<PlaceByBand> by_band;              ///< [row]  of the first of these places
-  Vector sink_mass;                              ///< (rows)  share of attention on special keys
-  std::array<Vector, 2> mixed;                   ///< [half] (rows)  e of (3)
-  AttentionWords words;                          ///< what `word` is
-  MatchedContent content;                        ///< what `match` is
 };
 
 /// All of a head's attention in bits: how far the attention of a query is from uniform attention, in four parts that add
@@ -114,7 +52,8 @@ struct AttentionBits {
 /// slightly negative: its predictor then misleads.
 ///
 /// A hypothesis is a tilt of the predictor before it, p' ~ p exp(beta f_ij): of p_pos by f = b(w_j), the logarithm of how
-/// much more attention than by p_pos a word gets (2 added to both); of p_key by f = 1 where the words fit (BitsHypothesis),
+/// much more attention than by p_pos a word gets (2 added to both); of p_key by f = 1 where the words fit (the hypotheses
+/// of the Field gain),
 /// 0 elsewhere. beta, or b, is fitted on one half of the documents, and its gain is measured on the other half,
 ///
 ///     gain = E w sum A^X log2(p' / p)                                                                            (5)
@@ -149,21 +88,13 @@ struct AttentionBits {
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; predictors and fits are held.
 ///
 /// Source: this project.
-/// @param attended_keys  what AttendedKeyProbe saw of rows chosen_rows(T, options.rows); none: no words are
-///         named and no classes measured
+/// @param attended_keys  what AttendedKeyProbe saw; none: no words are named and no classes measured
+/// @returns Fields attention_bits/..., attention_words/..., matched_content/...
 /// @throws ShapeError if there are fewer than two kept documents, or one half has none
-AttentionBits attention_bits(const AccountHalves& halves, const AttentionBitsOptions& options = {},
-                             const AttendedKeySums& attended_keys = {});
+std::vector<Field> attention_bits(const AccountHalves& halves, const AttendedKeySums& attended_keys = {},
+                                  const AttentionBitsOptions& options = {});
 
-/// Fields attention_bits/..., attention_words/..., matched_content/...
-std::vector<Field> describe(const AttentionBits& bits);
-
-/// Documents of one length that a job needs. From fewer the predictors know too little, and what they miss would count as
-/// match.
-constexpr Index least_bits_documents = 8;
-
-/// In a job: attention_bits/..., attention_words/..., matched_content/..., of the documents that head_account deals; of too
-/// few attention_bits/undefined alone.
+/// In a job: of the documents that head_account deals; of too few attention_bits/undefined alone.
 extern const AnalysisKind attention_bits_analysis;
 
 }  // namespace headwave

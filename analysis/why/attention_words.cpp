@@ -10,7 +10,6 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
-#include "../pass/even_spread.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/moderated_test.h"
 
@@ -18,7 +17,10 @@ namespace headwave {
 
 namespace {
 
-constexpr double shrinks_word = 2;  // attention that is added to what a word gets, and to what it is given
+constexpr double shrinks_word = 2;         // attention that is added to what a word gets, and to what it is given
+constexpr Index least_word_documents = 3;  // in which a word must occur
+constexpr double word_fdr = 0.1;           // of the words that are named for a head, at most so many falsely
+constexpr Index words_named = 8;           // of each head, at most
 
 /// What the text of a token says of its word.
 struct Spelling {
@@ -58,6 +60,18 @@ Spelling spelling_of(std::string_view text, bool spaces) {
 
 }  // namespace
 
+void TokenTexts::add(const TokenSequence& tokens) {
+  if (tokens.ids.size() != tokens.tokens.size()) return;
+  std::map<std::int32_t, std::string> known;
+  for (std::size_t i = 0; i < tokens.ids.size(); ++i) known.emplace(tokens.ids[i], tokens.tokens[i]);
+  TokenTexts own;
+  for (auto& [id, text] : known) {
+    own.ids.push_back(id);
+    own.texts.push_back(std::move(text));
+  }
+  add(std::move(own));
+}
+
 void TokenTexts::add(TokenTexts&& next) {
   TokenTexts both;
   std::size_t a = 0, b = 0;
@@ -76,54 +90,39 @@ std::string TokenTexts::text(std::int32_t id) const {
   return found != ids.end() && *found == id ? texts[static_cast<std::size_t>(found - ids.begin())] : std::string();
 }
 
-Index attended_documents(const AccountSite& site, Index documents, Index rows) {
+Index attended_documents(const Site& site) {
   constexpr Index most = Index{1} << 24, least = 8;
-  return std::min(documents, std::max(least, most / std::max<Index>(1, site.grid.rows() * (site.keys() + rows))));
+  const Index keys = site.kind == AttentionKind::cross ? site.key_length : site.length,
+              rows = std::ssize(queries_of(chosen_rows(site.length)));
+  return std::min(site.documents, std::max(least, most / std::max<Index>(1, site.grid.rows() * (keys + rows))));
 }
 
-AttendedKeyProbe::AttendedKeyProbe(const AccountSite& site, Index number, const Document& document,
-                                   const std::vector<RowSpan>& rows)
-    : site_(site), row_of_(static_cast<std::size_t>(site.length), -1) {
+AttendedKeyProbe::AttendedKeyProbe(const Site& site, Index number, const Document& document)
+    : RowLook(site), row_of_(static_cast<std::size_t>(site.length), -1) {
   const TokenSequence &asking = document.query_tokens(site.kind), &asked = document.key_tokens(site.kind);
-  text_ = text_keys(site.kind, asked, site.keys());
-  const std::vector<Index> queries = queries_of(rows);
+  const Index keys = site.kind == AttentionKind::cross ? site.key_length : site.length;
+  text_ = text_keys(site.kind, asked, keys);
+  const std::vector<Index> queries = queries_of(chosen_rows(site.length));
   for (Index r = 0; r < std::ssize(queries); ++r) {
     const Index i = queries[static_cast<std::size_t>(r)];
     if (i > 0 && !asking.is_special(i)) row_of_[static_cast<std::size_t>(i)] = r;
   }
-  for (Index j = 0; j < site.keys(); ++j) keys_.text.push_back(text_[j] != 0 ? 1 : 0);
-  if (std::ssize(asked.ids) == site.keys()) keys_.ids = asked.ids;
+  for (const float text : text_) keys_.text.push_back(text != 0 ? 1 : 0);
+  if (std::ssize(asked.ids) == keys) keys_.ids = asked.ids;
   keys_.number = number;
-  keys_.got = Matrix32::Zero(site.grid.rows(), site.keys());
+  keys_.got = Matrix32::Zero(site.grid.rows(), keys);
   keys_.mass = Matrix32::Zero(site.grid.rows(), std::ssize(queries));
-  std::map<std::int32_t, std::string> texts;
-  for (const TokenSequence* tokens : {&asking, &asked})
-    if (tokens->ids.size() == tokens->tokens.size())
-      for (std::size_t i = 0; i < tokens->ids.size(); ++i) texts.emplace(tokens->ids[i], tokens->tokens[i]);
-  for (const auto& [id, text] : texts) {
-    texts_.ids.push_back(id);
-    texts_.texts.push_back(text);
-  }
+  texts_.add(asking);
+  texts_.add(asked);
 }
 
-void AttendedKeyProbe::see(const Tile& tile) {
-  const Index place = site_.grid.place_of(tile.layer);
-  if (tile.kind != site_.kind || place < 0) return;
-  for (Index r = 0; r < tile.rows(); ++r) {
-    const Index row = row_of_[static_cast<std::size_t>(tile.first_row + r)];
-    if (row < 0) continue;
-    const KeySpan open = tile.allowed_keys(tile.first_row + r);
-    const auto text = text_.segment(open.first, open.count);
-    if (text.sum() < static_cast<float>(least_text_keys)) continue;
-    for (Index head = 0; head < tile.heads(); ++head) {
-      const Index of_head = place * site_.grid.heads + head;
-      const Eigen::ArrayXf given =
-          tile.weights[static_cast<std::size_t>(head)].row(r).segment(open.first, open.count).transpose().array() *
-          text;
-      keys_.got.row(of_head).segment(open.first, open.count).array() += given.transpose();
-      keys_.mass(of_head, row) = given.sum();
-    }
-  }
+void AttendedKeyProbe::row(const HeadRow& one) {
+  const Index chosen = row_of_[static_cast<std::size_t>(one.query)];
+  const auto text = text_.segment(one.open.first, one.open.count);
+  if (chosen < 0 || text.sum() < static_cast<float>(least_text_keys)) return;
+  const Eigen::ArrayXf given = one.weights.transpose().array() * text;
+  keys_.got.row(one.row).segment(one.open.first, one.open.count).array() += given.transpose();
+  keys_.mass(one.row, chosen) = given.sum();
 }
 
 AttendedKeySums AttendedKeyProbe::taken() {
@@ -133,49 +132,35 @@ AttendedKeySums AttendedKeyProbe::taken() {
   return sums;
 }
 
-AttentionWordsReader::AttentionWordsReader(const AccountSite& site, const AttendedKeySums& sums,
-                                           const AttentionWordsOptions& options)
-    : site_(site), sums_(sums), options_(options) {
-  known_ids_ = !sums.documents.empty() &&
-               std::ranges::none_of(sums.documents, [](const AttendedKeys& one) { return one.ids.empty(); });
-  known_texts_ = known_ids_ && !sums.texts.ids.empty();
+AttentionWords::AttentionWords(const AccountSite& site, const AttendedKeySums& sums)
+    : site_(site),
+      sums_(sums),
+      known_ids_(!sums.documents.empty() &&
+                 std::ranges::none_of(sums.documents, [](const AttendedKeys& one) { return one.ids.empty(); })),
+      named_(static_cast<std::size_t>(site.grid.rows())),
+      found_(named_.size(), 0) {
+  gain_.fill(HeadNumber(site.grid.rows()));
   if (!known_ids_) return;
-  number_words();
+  std::vector<std::vector<std::int32_t>> of_text;
+  for (const AttendedKeys& one : sums.documents) {
+    std::vector<std::int32_t>& ids = of_text.emplace_back(one.ids);
+    for (std::size_t j = 0; j < ids.size(); ++j) ids[j] = one.text[j] != 0 ? ids[j] : -1;
+  }
+  words_ = NumberedWords(of_text, 1);
   classify();
 }
 
-void AttentionWordsReader::number_words() {
-  for (const AttendedKeys& one : sums_.documents) ids_.insert(ids_.end(), one.ids.begin(), one.ids.end());
-  std::ranges::sort(ids_);
-  ids_.erase(std::ranges::unique(ids_).begin(), ids_.end());
-  in_documents_.assign(ids_.size(), 0);
-  for (const AttendedKeys& one : sums_.documents) {
-    std::vector<Index>& words = words_.emplace_back();
-    for (std::size_t j = 0; j < one.ids.size(); ++j) words.push_back(one.text[j] != 0 ? word_of(one.ids[j]) : -1);
-    std::vector<Index> here = words;
-    std::ranges::sort(here);
-    here.erase(std::ranges::unique(here).begin(), here.end());
-    for (const Index word : here)
-      if (word >= 0) ++in_documents_[static_cast<std::size_t>(word)];
-  }
-}
-
-Index AttentionWordsReader::word_of(std::int32_t id) const {
-  const auto found = std::ranges::lower_bound(ids_, id);
-  return found != ids_.end() && *found == id ? found - ids_.begin() : -1;
-}
-
-void AttentionWordsReader::classify() {
-  std::vector<Index> times(ids_.size(), 0);
-  for (const std::vector<Index>& words : words_)
+void AttentionWords::classify() {
+  std::vector<Index> times(words_.ids.size(), 0);
+  for (const std::vector<Index>& words : words_.of_token)
     for (const Index word : words)
       if (word >= 0) ++times[static_cast<std::size_t>(word)];
   const bool spaces = std::ranges::any_of(
       sums_.texts.texts, [](const std::string& text) { return text.size() > 1 && text.front() == ' '; });
   std::map<std::array<Index, word_classes>, Index> combinations;
-  for (std::size_t w = 0; w < ids_.size(); ++w) {
-    const Spelling spelling = spelling_of(sums_.texts.text(ids_[w]), spaces);
-    const auto rarity = static_cast<Index>(std::log2(static_cast<double>(std::max<Index>(1, times[w]))) + 1e-9);
+  for (std::size_t w = 0; w < times.size(); ++w) {
+    const Spelling spelling = spelling_of(sums_.texts.text(words_.ids[w]), spaces);
+    const auto rarity = static_cast<Index>(std::log2(static_cast<double>(times[w])) + 1e-9);
     const std::array<Index, word_classes> classes{rarity, spelling.punctuation ? 1 : 0, spelling.capital ? 1 : 0,
                                                   spelling.digits ? 1 : 0, spelling.continuation ? 1 : 0};
     combination_.push_back(combinations.emplace(classes, std::ssize(combinations)).first->second);
@@ -183,38 +168,15 @@ void AttentionWordsReader::classify() {
   }
 }
 
-AttentionWords AttentionWordsReader::nothing() const {
-  AttentionWords result;
-  result.site = site_;
-  result.options = options_;
-  result.documents = std::ssize(words_);
-  result.words = std::ranges::count_if(in_documents_, [&](Index n) { return n >= options_.least_documents; });
-  const auto rows = static_cast<std::size_t>(site_.grid.rows());
-  result.named.resize(rows);
-  result.found.assign(rows, 0);
-  const Vector none = Vector::Constant(site_.grid.rows(), not_defined);
-  result.gain.fill({none, none, none});
-  result.texts = sums_.texts;
-  return result;
+void AttentionWords::read(const AttendedLayer& layer) {
+  for (Index head = 0; known_ids_ && head < layer.heads(); ++head)
+    measure_classes(layer, head, name_words(layer, head));
 }
 
-void AttentionWordsReader::read(const AttendedLayer& layer, AttentionWords& result) const {
-  if (!known_ids_) return;
-  std::vector<std::vector<Index>> words;
-  for (const AttendedDocument& one : layer.documents) {
-    std::vector<Index>& of_key = words.emplace_back();
-    for (const std::int32_t id : one.document->key_ids) of_key.push_back(word_of(id));
-  }
-  for (Index head = 0; head < layer.heads(); ++head)
-    measure_classes(layer, head, name_words(layer, head, result), words, result);
-}
-
-AttentionWordsReader::Drawn AttentionWordsReader::name_words(const AttendedLayer& layer, Index head,
-                                                             AttentionWords& result) const {
-  const Index documents = std::ssize(words_), words = std::ssize(ids_);
-  const Index row = static_cast<Index>(layer.place) * layer.heads() + head;
+AttentionWords::Drawn AttentionWords::name_words(const AttendedLayer& layer, Index head) {
+  const Index documents = std::ssize(sums_.documents), words = std::ssize(words_.ids), row = layer.row(head);
   // E of (1), key by key.
-  Matrix32 mass(documents, layer.chosen);
+  Matrix32 mass(documents, layer.accounted.chosen());
   for (Index n = 0; n < documents; ++n) mass.row(n) = sums_.documents[static_cast<std::size_t>(n)].mass.row(row);
   const Matrix32 given = product(mass, layer.of_head(layer.position, head));
   const Vector none = Vector::Zero(words);
@@ -224,7 +186,7 @@ AttentionWordsReader::Drawn AttentionWordsReader::name_words(const AttendedLayer
   std::vector<Index> here;
   for (Index n = 0; n < documents; ++n) {
     const AttendedKeys& one = sums_.documents[static_cast<std::size_t>(n)];
-    const std::vector<Index>& of_key = words_[static_cast<std::size_t>(n)];
+    const std::vector<Index>& of_key = words_.of_token[static_cast<std::size_t>(n)];
     double sum = 0, keys = 0;
     here.clear();
     for (Index j = 0; j < std::ssize(of_key); ++j) {
@@ -239,36 +201,31 @@ AttentionWordsReader::Drawn AttentionWordsReader::name_words(const AttendedLayer
     }
     const auto half = static_cast<std::size_t>(one.number % 2);
     for (const Index word : here) {
-      const double single = sum / keys;
-      if (in_documents_[static_cast<std::size_t>(word)] >= options_.least_documents)
-        changes.add(word, log_excess(got[word], expected[word], single));
+      if (words_.in_documents[static_cast<std::size_t>(word)] >= least_word_documents)
+        changes.add(word, log_excess(got[word], expected[word], sum / keys));
       drawn.got[half][word] += got[word];
       drawn.given[half][word] += expected[word];
       got[word] = expected[word] = 0;
     }
   }
-  const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
+  const Vector q = q_values(moderated_p_values(changes, {.least_documents = least_word_documents}));
   std::vector<Index> found;
   for (Index word = 0; word < words; ++word)
-    if (q[word] <= options_.fdr) found.push_back(word);
-  result.found[static_cast<std::size_t>(row)] = std::ssize(found);
+    if (q[word] <= word_fdr) found.push_back(word);
+  found_[static_cast<std::size_t>(row)] = std::ssize(found);
   // What a word adds to the bits, so that the first ones are those that a reader meets.
-  const auto bits = [&](Index word) {
-    const double attention = drawn.got[0][word] + drawn.got[1][word];
-    return attention * std::log(attention / (drawn.given[0][word] + drawn.given[1][word]));
-  };
-  std::ranges::stable_sort(found, std::greater(), bits);
+  const Vector attention = drawn.got[0] + drawn.got[1],
+               ratio = attention.cwiseQuotient(drawn.given[0] + drawn.given[1]);
+  std::ranges::stable_sort(found, std::greater(), [&](Index word) { return attention[word] * std::log(ratio[word]); });
   if (std::ssize(found) > words_named) found.resize(words_named);
   for (const Index word : found)
-    result.named[static_cast<std::size_t>(row)].push_back(
-        {ids_[static_cast<std::size_t>(word)],
-         (drawn.got[0][word] + drawn.got[1][word]) / (drawn.given[0][word] + drawn.given[1][word]), q[word]});
+    named_[static_cast<std::size_t>(row)].push_back({words_.ids[static_cast<std::size_t>(word)], ratio[word], q[word]});
   return drawn;
 }
 
 /// @returns (words, classes)  exp b of every word, fitted on one half of the documents
-Matrix32 AttentionWordsReader::tilts(const Drawn& drawn, std::size_t half) const {
-  const Index words = std::ssize(ids_);
+Matrix32 AttentionWords::tilts(const Drawn& drawn, std::size_t half) const {
+  const Index words = std::ssize(words_.ids);
   const auto of_classes = [&](const std::vector<Index>& of_word) {
     const Index count = 1 + *std::ranges::max_element(of_word);
     Vector got = Vector::Constant(count, shrinks_word), given = got;
@@ -292,19 +249,19 @@ Matrix32 AttentionWordsReader::tilts(const Drawn& drawn, std::size_t half) const
   return tilt;
 }
 
-void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn,
-                                           const std::vector<std::vector<Index>>& words, AttentionWords& result) const {
+void AttentionWords::measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn) {
   const std::array<Matrix32, 2> fitted{tilts(drawn, 0), tilts(drawn, 1)};
   std::array<std::vector<double>, word_classes> gains;
   std::vector<double> queries;
   for (std::size_t n = 0; n < layer.documents.size(); ++n) {
     const AttendedDocument& one = layer.documents[n];
-    if (std::ssize(words[n]) != site_.keys()) return;
+    const std::vector<std::int32_t>& ids = layer.accounted.documents[n]->key_ids;
+    if (std::ssize(ids) != site_.keys()) return;
     const Matrix32 mass = one.mass.row(head), got = product(mass, layer.of_head(one.within, head));
     Matrix32 of_key = Matrix32::Ones(site_.keys(), word_classes);
     for (Index j = 0; j < site_.keys(); ++j)
-      if (const Index word = words[n][static_cast<std::size_t>(j)]; word >= 0)
-        of_key.row(j) = fitted[1 - layer.half(n)].row(word);
+      if (const Index word = words_.number(ids[static_cast<std::size_t>(j)]); word >= 0)
+        of_key.row(j) = fitted[1 - layer.accounted.half(n)].row(word);
     const Matrix32 even = product(layer.of_head(one.position, head), of_key);
     queries.push_back(static_cast<double>(one.queries.size()));
     for (std::size_t c = 0; c < word_classes; ++c) {
@@ -319,22 +276,20 @@ void AttentionWordsReader::measure_classes(const AttendedLayer& layer, Index hea
     }
   }
   for (std::size_t c = 0; c < word_classes; ++c)
-    if (c == static_cast<std::size_t>(WordClass::rarity) || known_texts_)
-      put_ratio(gains[c], queries, options_.coverage, static_cast<Index>(layer.place) * layer.heads() + head,
-                result.gain[c]);
+    if (c == static_cast<std::size_t>(WordClass::rarity) || !sums_.texts.ids.empty())
+      gain_[c].set_ratio(layer.row(head), gains[c], queries);
 }
 
-std::vector<Field> describe(const AttentionWords& words) {
-  const Axis layer = layer_axis(words.site.grid.layers), head = head_axis(words.site.grid.heads);
+std::vector<Field> AttentionWords::fields() const {
+  const Axis layer = layer_axis(site_.grid.layers), head = head_axis(site_.grid.heads);
   const Axis rank = counting_axis("word_rank", "1", "rank by the bits that a word adds", 0, words_named - 1);
   const Axis classes{"word_class", "1", "classes of words that may draw attention",
                      std::vector<std::string>{"rarity", "punctuation", "capital", "digits", "continuation",
                                               "the word or its classes"}};
   const std::vector<Axis> ranked{layer, head, rank}, of_class{classes, layer, head};
-  const std::vector<NamedWord> named = filled_up(words.named, words_named);
-  const auto text = [&](const NamedWord& word) { return words.texts.text(word.id); };
+  const std::vector<NamedWord> named = filled_up(named_, words_named);
+  const auto text = [&](const NamedWord& word) { return sums_.texts.text(word.id); };
   const char* const fewer = "fewer words draw more attention than their places";
-  const char* const no_words = "the tokens of the documents are not known";
   Fields fields("attention_words");
   fields.add("word_id", ranked, "1", "tokens that draw more attention than their places, whoever asks",
              named | std::views::transform(&NamedWord::id), std::string("-1: ") + fewer);
@@ -343,15 +298,15 @@ std::vector<Field> describe(const AttentionWords& words) {
              named | std::views::transform(&NamedWord::ratio), fewer);
   fields.add("q_value", ranked, "1", "p-value of the token over documents, adjusted for the number of words",
              named | std::views::transform(&NamedWord::q_value), fewer);
-  fields.add("found", {layer, head}, "1", "number of words that draw more attention than their places", words.found);
+  fields.add("found", {layer, head}, "1", "number of words that draw more attention than their places", found_);
   add_numbers(fields, "class_gain", of_class, "bit",
-              "bits that a class of words, fitted on one half of the documents, gains on the other half", words.gain,
-              no_words);
-  fields.note_all("documents", words.documents)
-      .note_all("words", words.words)
-      .note_all("least_documents", words.options.least_documents)
-      .note_all("fdr", words.options.fdr)
-      .note_all("coverage", words.options.coverage);
+              "bits that a class of words, fitted on one half of the documents, gains on the other half", gain_,
+              "the tokens of the documents are not known");
+  fields.note_all("documents", std::ssize(words_.of_token))
+      .note_all("words", std::ranges::count_if(words_.in_documents, [](Index n) { return n >= least_word_documents; }))
+      .note_all("least_documents", least_word_documents)
+      .note_all("fdr", word_fdr)
+      .note_all("coverage", interval_coverage);
   return fields.taken();
 }
 

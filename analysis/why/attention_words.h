@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "../../core/fields/field.h"
 #include "../pass/document_sum.h"
 #include "attended_rows.h"
 
@@ -16,6 +15,8 @@ struct TokenTexts {
   std::vector<std::int32_t> ids;  ///< ascending
   std::vector<std::string> texts;
 
+  /// Adds the texts of a sequence, where they are known.
+  void add(const TokenSequence& tokens);
   void add(TokenTexts&& next);
   /// @returns empty if the text is not known
   [[nodiscard]] std::string text(std::int32_t id) const;
@@ -37,18 +38,17 @@ struct AttendedKeySums {
 };
 
 /// Number of documents whose attended keys are kept: all of them, unless they take more than 64 MiB; then at least 8.
-Index attended_documents(const AccountSite& site, Index documents, Index rows);
+Index attended_documents(const Site& site);
 
 /// Watches one document: sums what the chosen queries give to each key.
-class AttendedKeyProbe : public Probe {
+class AttendedKeyProbe : public RowLook {
  public:
-  AttendedKeyProbe(const AccountSite& site, Index number, const Document& document, const std::vector<RowSpan>& rows);
-  using Probe::see;
-  void see(const Tile& tile) override;
+  AttendedKeyProbe(const Site& site, Index number, const Document& document);
   [[nodiscard]] AttendedKeySums taken();
 
  private:
-  AccountSite site_;
+  void row(const HeadRow& one) override;
+
   std::vector<Index> row_of_;  ///< (queries)  chosen row; -1: not chosen, or takes no part
   Eigen::ArrayXf text_;
   AttendedKeys keys_;
@@ -66,30 +66,11 @@ enum class WordClass : std::uint8_t {
 };
 constexpr std::size_t word_classes = 6;
 
-struct AttentionWordsOptions {
-  Index least_documents = 3;  ///< in which a word must occur
-  double fdr = 0.1;           ///< of the words that are named for a head, at most so many falsely
-  double coverage = 0.9;      ///< of the intervals
-};
-
 /// A word that draws more attention than its places. Those that add most to the bits come first. The default: no word.
 struct NamedWord {
   std::int32_t id = -1;
   double ratio = not_defined;    ///< attention it gets, divided by what p_pos gives it
   double q_value = not_defined;  ///< chance that the name is false, adjusted for the number of words
-};
-constexpr Index words_named = 8;  ///< of each head, at most
-
-/// What draws attention in every head, whoever asks.
-struct AttentionWords {
-  AccountSite site;
-  AttentionWordsOptions options;
-  Index documents = 0;                        ///< in which words were looked for
-  Index words = 0;                            ///< that occur in enough of them
-  std::vector<std::vector<NamedWord>> named;  ///< [row]  the strongest first
-  std::vector<Index> found;                   ///< [row]  words beyond p_pos, named or not
-  std::array<HeadNumber, word_classes> gain;  ///< bit; NaN: texts or ids are not known
-  TokenTexts texts;
 };
 
 /// Words that draw attention, and what kind of word does.
@@ -108,41 +89,36 @@ struct AttentionWords {
 /// to that of its combination of classes instead of to 0.
 ///
 /// Source: this project.
-class AttentionWordsReader {
+class AttentionWords {
  public:
-  /// @param site, sums  outlive the reader
-  AttentionWordsReader(const AccountSite& site, const AttendedKeySums& sums, const AttentionWordsOptions& options);
+  /// @param site, sums  outlive this
+  AttentionWords(const AccountSite& site, const AttendedKeySums& sums);
 
-  /// No head has been read yet.
-  [[nodiscard]] AttentionWords nothing() const;
   /// Reads the heads of one layer. May be called from several threads, for different layers.
-  void read(const AttendedLayer& layer, AttentionWords& result) const;
+  void read(const AttendedLayer& layer);
+
+  /// Fields attention_words/...
+  [[nodiscard]] std::vector<Field> fields() const;
 
  private:
-  void number_words();
   void classify();
   /// What words get of the attention of one head, and what p_pos gives them: [half] (words).
   struct Drawn {
     std::array<Vector, 2> got, given;
   };
-  [[nodiscard]] Drawn name_words(const AttendedLayer& layer, Index head, AttentionWords& result) const;
+  Drawn name_words(const AttendedLayer& layer, Index head);
   [[nodiscard]] Matrix32 tilts(const Drawn& drawn, std::size_t half) const;
-  void measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn,
-                       const std::vector<std::vector<Index>>& words, AttentionWords& result) const;
-  [[nodiscard]] Index word_of(std::int32_t id) const;
+  void measure_classes(const AttendedLayer& layer, Index head, const Drawn& drawn);
 
   const AccountSite& site_;
   const AttendedKeySums& sums_;
-  AttentionWordsOptions options_;
-  bool known_ids_ = false, known_texts_ = false;
-  std::vector<std::int32_t> ids_;                           ///< of all words, ascending; the place is the word's number
-  std::vector<std::vector<Index>> words_;                   ///< [document] (keys)  number of the word; -1: not of text
-  std::vector<Index> in_documents_;                         ///< [word]
+  bool known_ids_ = false;
+  NumberedWords words_;                                     ///< of text
   std::array<std::vector<Index>, word_classes - 1> class_;  ///< [class][word]  number of its class
   std::vector<Index> combination_;                          ///< [word]  of all classes but word_or_class
+  std::vector<std::vector<NamedWord>> named_;               ///< [row]  the strongest first
+  std::vector<Index> found_;                                ///< [row]  words beyond p_pos, named or not
+  std::array<HeadNumber, word_classes> gain_;               ///< bit; NaN: texts or ids are not known
 };
-
-/// Fields attention_words/...
-std::vector<Field> describe(const AttentionWords& words);
 
 }  // namespace headwave

@@ -47,6 +47,10 @@ double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
 
 namespace {
 
+constexpr double least_replicated = 0.5;      // overlap of one half's profile with the other half's, for a preference
+constexpr double nearly_all = 0.75;           // part from which a verdict is called by it
+constexpr Index least_account_documents = 8;  // fewer give no verdict
+
 /// Pairs of a layer at every offset |t| <= reach, and the sums over them of what uniform attention gives.
 struct NearPairs {
   Vector pairs, uniform;  ///< (2 reach + 1)
@@ -141,10 +145,101 @@ Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountH
   return kernel;
 }
 
-/// Places that keep their content in every document.
-struct AlwaysStay {
-  std::vector<std::uint8_t> query, key;  ///< (T), (key_length)
+/// Offset profiles of one layer's attention with places in random order, summed over the pairs that a draw puts
+/// at an offset t = -reach .. reach. The first token is neither query nor key.
+struct ShuffledDraw {
+  Matrix weights;  ///< (heads, 2 reach + 1)
+  Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
+  Vector pairs;    ///< (2 reach + 1)
 };
+
+/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
+/// from how far apart query and key are.
+///
+/// A draw puts all places but those that stay in a random order p, one order for every document that is
+/// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
+/// distance no longer does; one that depends on the two places otherwise (a position table without order)
+/// stays as it is. A causal mask is about the true places, so under it only the distance is drawn: t = -|p(j)
+/// - p(i)|. In cross-attention queries and keys get an order each, since no token meets itself.
+class ShuffledPlaces : public Probe {
+ public:
+  /// @param query_stays  (places of queries)  1: this place stays where it is in every draw
+  /// @param key_stays    (places of keys)  the same; but in cross-attention the same places
+  ShuffledPlaces(const AccountSite& site, const std::vector<std::uint8_t>& query_stays,
+                 const std::vector<std::uint8_t>& key_stays, Index draws, const Random& random)
+      : draws_seen(static_cast<std::size_t>(draws)), reach_(site.reach), causal_(site.kind == AttentionKind::causal) {
+    const Vector none = Vector::Zero(2 * reach_ + 1);
+    for (std::size_t draw = 0; draw < draws_seen.size(); ++draw) {
+      Random own = random.stream(draw);
+      place_.push_back(dealt_places(query_stays, own));
+      const std::vector<Index> of_keys = site.crosses() ? dealt_places(key_stays, own) : place_.back();
+      std::vector<Index>& position = position_.emplace_back(of_keys.size());
+      for (std::size_t i = 0; i < of_keys.size(); ++i)
+        position[static_cast<std::size_t>(of_keys[i])] = static_cast<Index>(i);
+      draws_seen[draw] = {Matrix::Zero(site.grid.heads, 2 * reach_ + 1), none, none};
+    }
+  }
+
+  using Probe::see;
+  void see(const Tile& tile) override {
+    Reads reads;
+    for (Index r = 0; r < tile.rows(); ++r) {
+      const Index i = tile.first_row + r;
+      if (i == 0) continue;
+      const KeySpan open = tile.allowed_keys(i);
+      for (std::size_t draw = 0; draw < draws_seen.size(); ++draw) {
+        ShuffledDraw& sums = draws_seen[draw];
+        find_reads(draw, i, open, reads);
+        for (const Index column : reads.column) {
+          sums.pairs[column] += 1;
+          sums.uniform[column] += 1 / static_cast<double>(open.count);
+        }
+        for (Index head = 0; head < tile.heads(); ++head) {
+          const float* weights = tile.weights[static_cast<std::size_t>(head)].row(r).data();
+          double* sum = sums.weights.row(head).data();
+          for (std::size_t k = 0; k < reads.key.size(); ++k)
+            sum[reads.column[k]] += static_cast<double>(weights[reads.key[k]]);
+        }
+      }
+    }
+  }
+
+  std::vector<ShuffledDraw> draws_seen;
+
+ private:
+  /// The keys of one query that a draw puts within reach, and the columns at which they count.
+  struct Reads {
+    std::vector<Index> key, column;
+  };
+  void find_reads(std::size_t draw, Index query, KeySpan open, Reads& reads) const {
+    reads.key.clear();
+    reads.column.clear();
+    const std::vector<Index>& position = position_[draw];
+    const Index place = place_[draw][static_cast<std::size_t>(query)];
+    for (Index t = std::max(-reach_, 1 - place); t <= std::min(reach_, std::ssize(position) - 1 - place); ++t) {
+      const Index key = position[static_cast<std::size_t>(place + t)];
+      if (key < std::max<Index>(1, open.first) || key >= open.end()) continue;
+      reads.key.push_back(key);
+      reads.column.push_back(reach_ + (causal_ ? -std::abs(t) : t));
+    }
+  }
+
+  Index reach_;
+  bool causal_;
+  std::vector<std::vector<Index>> place_;     ///< [draw] (places of queries)  p
+  std::vector<std::vector<Index>> position_;  ///< [draw] (places of keys)  inverse of p of the keys
+};
+
+/// Places that stay in every document.
+/// @param stays  of queries, or of keys
+std::vector<std::uint8_t> always_stay(const std::array<AccountHalf, 2>& halves, Index places,
+                                      std::vector<std::uint8_t> AccountDocument::*stays) {
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(places), 1);
+  for (const AccountHalf& half : halves)
+    for (const AccountDocument& document : half.to_deal)
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] &= (document.*stays)[i];
+  return all;
+}
 
 /// Profiles of one layer's heads, from one half of the documents.
 struct HalfProfiles {
@@ -153,14 +248,14 @@ struct HalfProfiles {
 };
 
 HalfProfiles deal_half(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
-                       const Matrix32& mean_key, const AlwaysStay& always_stay, const HeadAccountOptions& options) {
+                       const Matrix32& mean_key, const std::array<std::vector<std::uint8_t>, 2>& always,
+                       const HeadAccountOptions& options) {
   const Vector pairs = NearPairs(site, place).pairs;
   const Random random(options.seed);
   const Matrix32 shared = half.to_deal.empty()
                               ? Matrix32()
                               : Matrix32(content_kernel(site, place, half, mean_query, mean_key).cast<float>());
-  ShuffledPlaces null(site.grid.heads, site.reach, site.kind, always_stay.query, always_stay.key, options.draws,
-                      random.stream(0));
+  ShuffledPlaces null(site, always[0], always[1], options.draws, random.stream(0));
   HalfProfiles profiles;
   for (const AccountDocument& document : half.to_deal) {
     Random own = random.stream(1 + static_cast<std::uint64_t>(document.number));
@@ -184,7 +279,7 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
       found[term] = mean_along(weights.sums(), pairs);
     }
   }
-  profiles.null = null.draws();
+  profiles.null = std::move(null.draws_seen);
   return profiles;
 }
 
@@ -233,23 +328,22 @@ void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weigh
 }
 
 AccountVerdict verdict_of(const HeadAccount& account, Index row) {
-  const HeadAccountOptions& options = account.options;
   if (account.documents < 2) return AccountVerdict::undefined;
-  if (!(account.strength[row] >= options.strength) || !(account.overlap.back()[row] >= options.replicated))
+  if (!(account.strength[row] >= HeadAccount::least_strength) || !(account.overlap.back()[row] >= least_replicated))
     return AccountVerdict::no_preference;
   const double position = account.part[0][row], self = account.part[1][row], context = account.part[2][row];
-  const bool ordered = account.q_value[row] <= options.fdr;
+  const bool ordered = account.q_value[row] <= account.options.fdr;
   if (position >= context && !(self > position) && !ordered) return AccountVerdict::no_preference;
-  if (account.documents < options.least_documents) return AccountVerdict::undefined;
+  if (account.documents < least_account_documents) return AccountVerdict::undefined;
   // Where the model knows no places, the mean of a place holds what texts have in common there.
   const bool places = account.site.tells_places(static_cast<std::size_t>(row / account.site.grid.heads));
   if (!places) {
-    if (self >= options.nearly_all) return AccountVerdict::self;
-    return position + context >= options.nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
+    if (self >= nearly_all) return AccountVerdict::self;
+    return position + context >= nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
   }
-  if (position >= options.nearly_all) return AccountVerdict::positional;
-  if (self >= options.nearly_all) return AccountVerdict::self;
-  return context >= options.nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
+  if (position >= nearly_all) return AccountVerdict::positional;
+  if (self >= nearly_all) return AccountVerdict::self;
+  return context >= nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
 }
 
 /// Builds an account layer by layer.
@@ -260,13 +354,6 @@ class Builder {
     for (const AccountHalf& half : sums.halves) account.dealt += static_cast<Index>(half.to_deal.size());
     heads_ = site_.grid.heads;
     rows_ = site_.grid.rows();
-    always_stay_ = {std::vector<std::uint8_t>(static_cast<std::size_t>(site_.length), 1),
-                    std::vector<std::uint8_t>(static_cast<std::size_t>(site_.keys()), 1)};
-    for (const AccountHalf& half : sums.halves)
-      for (const AccountDocument& document : half.to_deal) {
-        for (std::size_t i = 0; i < always_stay_.query.size(); ++i) always_stay_.query[i] &= document.query_stays[i];
-        for (std::size_t j = 0; j < always_stay_.key.size(); ++j) always_stay_.key[j] &= document.key_stays[j];
-      }
   }
 
   void build() {
@@ -345,12 +432,14 @@ class Builder {
   void deal() {
     const auto halves = static_cast<Index>(two_halves() ? 2 : 1), layers = std::ssize(site_.grid.layers);
     dealt_.resize(static_cast<std::size_t>(2 * layers));
+    const std::array always{always_stay(sums_.halves, site_.length, &AccountDocument::query_stays),
+                            always_stay(sums_.halves, site_.keys(), &AccountDocument::key_stays)};
     parallel_for(layers * halves, account_.options.threads, [&](Index i) {
       const auto place = static_cast<std::size_t>(i / halves), half = static_cast<std::size_t>(i % halves);
       const AccountHalf &own = sums_.halves[half], &other = sums_.halves[two_halves() ? 1 - half : half];
       const Matrix32 mean_query = own.layers[place].query / static_cast<float>(own.documents);
       const Matrix32 mean_key = other.layers[place].key / static_cast<float>(other.documents);
-      dealt_[2 * place + half] = deal_half(site_, place, own, mean_query, mean_key, always_stay_, account_.options);
+      dealt_[2 * place + half] = deal_half(site_, place, own, mean_query, mean_key, always, account_.options);
     });
     // As many folds as every half has dealt documents for, up to the groups of measured profiles.
     folds_ = std::ssize(sums_.halves[0].group_weights);
@@ -405,7 +494,7 @@ class Builder {
     if (without.empty()) return not_defined;
     Vector left(std::ssize(without));
     for (Index fold = 0; fold < left.size(); ++fold) left[fold] = number(without[static_cast<std::size_t>(fold)]);
-    return headwave::jackknife_error(left, account_.options.coverage);
+    return headwave::jackknife_error(left, interval_coverage);
   }
 
   void set_null() {
@@ -435,8 +524,7 @@ class Builder {
   HeadAccount& account_;
   const AccountSite& site_;
   Index heads_ = 0, rows_ = 0;
-  Index folds_ = 0;  ///< parts of the documents that intervals leave out one at a time
-  AlwaysStay always_stay_;
+  Index folds_ = 0;                  ///< parts of the documents that intervals leave out one at a time
   std::vector<NearPairs> pairs_;     ///< [layer]
   std::vector<HalfProfiles> dealt_;  ///< [2 layer + half]
 };
@@ -451,9 +539,7 @@ bool has_no_positions(const Stack& stack) {
 
 class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
  public:
-  explicit HeadAccountAnalysis(const AnalysisInput& input)
-      : AnalysisOf(input),
-        dealt_(dealt_documents(input.site.documents, input.site.longer(), input.options.dealt_tokens)) {
+  explicit HeadAccountAnalysis(const AnalysisInput& input) : AnalysisOf(input) {
     const Site& site = input.site;
     const Stack& keys = site.kind == AttentionKind::cross ? input.model.stack : input.stack();
     site_ = {site.grid,      site.kind,
@@ -465,24 +551,20 @@ class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of<AccountProbe>(site_, number, document, is_dealt(number, site().documents, dealt_));
+    const bool dealt = is_dealt(number, site().documents, site().longer(), options().dealt_tokens);
+    return look_of<AccountProbe>(site_, number, document, dealt);
   }
 
  protected:
   [[nodiscard]] std::vector<Field> finish_sum(AccountSums& sum, Finished& finished) override {
     if (sum.documents() == 0) return {};  // of stored profiles that hold no dealt contents
-    HeadAccountOptions how;
-    how.fdr = options().fdr;
-    how.draws = options().draws;
-    how.seed = options().seed;
-    how.threads = input().threads;
+    const HeadAccountOptions how{options().fdr, options().draws, options().seed, input().threads};
     std::vector<Field> fields = describe(finished.keep(head_account(sum, site_, how)));
     finished.keep(AccountHalves{site_, std::move(sum.halves)});
     return fields;
   }
 
  private:
-  Index dealt_;  ///< documents that are kept whole
   AccountSite site_;
 };
 
@@ -526,11 +608,11 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields
       .flags("verdict", heads, "why a head looks where it looks", account.verdict,
              {"positional", "self", "context", "mixed", "no preference", "undefined"})
-      .note("least_strength", account.options.strength)
-      .note("least_replicated", account.options.replicated)
-      .note("nearly_all", account.options.nearly_all)
+      .note("least_strength", HeadAccount::least_strength)
+      .note("least_replicated", least_replicated)
+      .note("nearly_all", nearly_all)
       .note("fdr", account.options.fdr)
-      .note("least_documents", account.options.least_documents);
+      .note("least_documents", least_account_documents);
   fields.add("strength", heads, "1",
              "attention that a head draws to certain offsets beyond uniform attention: 0 none, 1 all of it",
              account.strength);
@@ -569,7 +651,7 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note_all("length", account.site.length)
       .note_all("key_length", account.site.keys())
       .note_all("draws", account.options.draws)
-      .note_all("coverage", account.options.coverage)
+      .note_all("coverage", interval_coverage)
       .note_all("seed", static_cast<std::int64_t>(account.options.seed));
   return fields.taken();
 }

@@ -51,19 +51,15 @@ enum class AccountVerdict : std::uint8_t {
 };
 
 struct HeadAccountOptions {
-  double strength = 0.05;     ///< least strength of a head that has a preference
-  double replicated = 0.5;    ///< least overlap of one half's profile with the other half's, for a preference
-  double nearly_all = 0.75;   ///< part from which a verdict is called by it
-  double fdr = 0.05;          ///< of heads that prefer offsets by position, at most so many falsely
-  Index least_documents = 8;  ///< fewer give no verdict
-  Index draws = 20;           ///< of the null; 0: no head is called positional
-  double coverage = 0.9;      ///< of the intervals
+  double fdr = 0.05;  ///< of heads that prefer offsets by position, at most so many falsely
+  Index draws = 20;   ///< of the null; 0: no head is called positional
   std::uint64_t seed = 1;
   int threads = 1;  ///< does not change results
 };
 
 /// Why every head looks where it looks.
 struct HeadAccount {
+  static constexpr double least_strength = 0.05;  ///< of a head that has a preference
   AccountSite site;
   HeadAccountOptions options;
   Index documents = 0, dealt = 0;
@@ -117,14 +113,14 @@ struct HeadAccount {
 /// Context is all that is left: (3) and the rest. It holds the order of words, and what earlier layers brought
 /// from one token to its neighbours; this stays where words are shuffled.
 ///
-/// A head has a preference if its strength is at least `strength` and o_replicated at
-/// least `replicated`. It is positional, self or context if that part is at least `nearly_all`, else mixed. A
+/// A head has a preference if its strength is at least `least_strength` and o_replicated at
+/// least a half. It is positional, self or context if that part is at least three quarters, else mixed. A
 /// head of which position is the largest part is called positional or mixed only if the strength of its
 /// position profile is above what the same weights give with places in random order (ShuffledPlaces), false
 /// discoveries controlled over heads: a position table without order has a profile, too.
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are
-/// held. Only dealt_documents() are dealt, all are measured. Over few documents noise lowers o_replicated
+/// held. All documents are measured; so many are dealt, evenly spread, as make 4096 tokens, at least 8. Over few documents noise lowers o_replicated
 /// more than o_position, so small parts by self and context come out too low, beyond what the interval says.
 ///
 /// The mean query of a place holds what the model knows of the place, and what texts have in common there:
@@ -139,12 +135,6 @@ struct HeadAccount {
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.
 /// @param sums  of one document at least
 HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options = {});
-
-/// Mean queries and keys of two halves of the documents, for analyses of attention by position alone.
-struct AccountHalves {
-  AccountSite site;
-  std::array<AccountHalf, 2> halves;  ///< sums; of one document the second is empty
-};
 
 /// Fields head_account/...
 std::vector<Field> describe(const HeadAccount& account);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <ranges>
-#include <set>
 #include <utility>
 
 #include "../../core/algebra/decompositions.h"
@@ -18,11 +16,17 @@ namespace headwave {
 
 namespace {
 
+constexpr Index least_match_documents = 3;  // in which a pair of words, or a word of a direction, must occur
+constexpr double match_fdr = 0.1;           // of what is named or counted, at most so much falsely
+constexpr Index match_draws = 20;           // of dealt documents
+constexpr Index pairs_named = 8;            // of each head, at most
+constexpr Index direction_words = 4;        // of each end of a side of a direction, at most
+constexpr std::array<Index, 5> directions_kept{1, 2, 4, 8, 16};
 constexpr std::size_t placebo_draws = 4;
 
 /// p_key of one head in one document.
 Matrix32 mixed_key(const AttendedLayer& layer, std::size_t n, Index head, const std::array<Vector, 2>& mixed) {
-  const auto e = static_cast<float>(mixed[layer.half(n)][static_cast<Index>(layer.place) * layer.heads() + head]);
+  const auto e = static_cast<float>(mixed[layer.accounted.half(n)][layer.row(head)]);
   return (1 - e) * layer.of_head(layer.documents[n].drawn, head) + e * layer.of_head(layer.documents[n].position, head);
 }
 
@@ -52,24 +56,22 @@ Eigen::RowVector4d tilt_gains(const AttendedLayer& layer, std::size_t n, Index h
 /// The gain of each document with the beta that gains most on the other half; 0 where none gains.
 std::vector<double> best_gains(const AttendedLayer& layer, const std::vector<Matrix>& gains, Index tilt) {
   std::array<Vector, 2> sums{Vector::Zero(std::ssize(betas)), Vector::Zero(std::ssize(betas))};
-  for (std::size_t n = 0; n < gains.size(); ++n) sums[layer.half(n)] += gains[n].row(tilt).transpose();
+  for (std::size_t n = 0; n < gains.size(); ++n) sums[layer.accounted.half(n)] += gains[n].row(tilt).transpose();
   std::vector<double> best;
   for (std::size_t n = 0; n < gains.size(); ++n) {
     Index beta = 0;
-    const double most = sums[1 - layer.half(n)].maxCoeff(&beta);
+    const double most = sums[1 - layer.accounted.half(n)].maxCoeff(&beta);
     best.push_back(most > 0 ? gains[n](tilt, beta) : 0);
   }
   return best;
 }
 
-/// The first items of an order that are found, those of the largest values first.
-std::vector<Index> largest_found(const Vector& q_values, double level, const Vector& values, Index most, Index* all) {
+/// The items that are found, those of the largest values first.
+std::vector<Index> found_items(const Vector& q_values, const Vector& values) {
   std::vector<Index> found;
   for (Index i = 0; i < q_values.size(); ++i)
-    if (q_values[i] <= level && values[i] > 0) found.push_back(i);
-  if (all != nullptr) *all = std::ssize(found);
+    if (q_values[i] <= match_fdr && values[i] > 0) found.push_back(i);
   std::ranges::stable_sort(found, [&](Index a, Index b) { return values[a] > values[b]; });
-  if (std::ssize(found) > most) found.resize(static_cast<std::size_t>(most));
   return found;
 }
 
@@ -80,7 +82,7 @@ double strongest_weights(const AttendedLayer& layer, std::size_t n, Index head, 
   const auto within = layer.of_head(one.within, head);
   double sum = 0;
   for (const Index row : one.rows) {
-    const Index key = one.strongest[static_cast<std::size_t>(head * layer.chosen + row)];
+    const Index key = one.strongest[static_cast<std::size_t>(head * layer.accounted.chosen() + row)];
     if (key < 0) continue;
     const auto weight = static_cast<double>(within(row, key));
     if (change.size() == 0) {
@@ -97,82 +99,48 @@ double strongest_weights(const AttendedLayer& layer, std::size_t n, Index head, 
 
 }  // namespace
 
-template <class Ids, class Counts>
-MatchedContentReader::Words MatchedContentReader::words_in(const std::vector<const AccountDocument*>& documents,
-                                                           Index places, Ids ids, Counts counts) const {
-  std::map<std::int32_t, Index> in_documents;
-  for (const AccountDocument* one : documents) {
-    std::set<std::int32_t> here;
-    for (Index i = 0; i < places; ++i)
-      if (counts(*one, i)) here.insert(ids(*one, i));
-    for (const std::int32_t id : here) ++in_documents[id];
-  }
-  Words words;
-  std::map<std::int32_t, Index> number;
-  for (const auto& [id, n] : in_documents)
-    if (n >= options_.least_documents) {
-      number.emplace(id, std::ssize(words.ids));
-      words.ids.push_back(id);
-    }
-  for (const AccountDocument* one : documents) {
-    std::vector<Index>& of_token = words.of_token.emplace_back();
-    for (Index i = 0; i < places; ++i) {
-      const auto found = counts(*one, i) ? number.find(ids(*one, i)) : number.end();
-      of_token.push_back(found == number.end() ? -1 : found->second);
-    }
-  }
-  return words;
+MatchedContent::MatchedContent(const AccountedDocuments& accounted, std::uint64_t seed)
+    : accounted_(accounted),
+      site_(accounted.site),
+      seed_(seed),
+      pairs_(static_cast<std::size_t>(site_.grid.rows())),
+      pairs_found_(pairs_.size(), 0),
+      p_values_(Matrix::Constant(site_.grid.rows(), directions_tested, not_defined)),
+      without_(site_.grid.rows()),
+      placebo_(site_.grid.rows()),
+      words_(pairs_.size()) {
+  gain_.fill(HeadNumber(site_.grid.rows()));
+  if (!accounted.known_words) return;
+  // Ids of some places of one document, those that are special without one.
+  const auto of_text = [](const std::vector<std::int32_t>& ids, const std::vector<std::uint8_t>& stays) {
+    std::vector<std::int32_t> of_places = ids;
+    for (std::size_t i = 0; i < ids.size(); ++i) of_places[i] = stays[i] == 0 ? ids[i] : -1;
+    return of_places;
+  };
+  const auto keys = [&](const AccountDocument* one) { return of_text(one->key_ids, one->key_stays); };
+  const auto queries = [&](const AccountDocument* one) { return of_text(one->query_ids, one->query_stays); };
+  const auto chosen = [&](const AccountDocument* one) {
+    const std::vector<std::int32_t> all = queries(one);
+    std::vector<std::int32_t> ids;
+    for (const Index i : accounted.queries) ids.push_back(all[static_cast<std::size_t>(i)]);
+    return ids;
+  };
+  const auto numbered = [](const std::vector<const AccountDocument*>& documents, const auto& ids) {
+    std::vector<std::vector<std::int32_t>> all;
+    for (const AccountDocument* one : documents) all.push_back(ids(one));
+    return NumberedWords(all, least_match_documents);
+  };
+  asking_ = numbered(accounted.documents, chosen);
+  asked_ = numbered(accounted.documents, keys);
+  of_all_ = {numbered(accounted.kept, queries), numbered(accounted.kept, keys)};
 }
 
-MatchedContentReader::MatchedContentReader(const AccountHalves& halves,
-                                           const std::vector<const AccountDocument*>& accounted,
-                                           std::vector<Index> queries, const MatchedContentOptions& options)
-    : site_(halves.site), queries_(std::move(queries)), options_(options), documents_(std::ssize(accounted)) {
-  for (const AccountHalf& half : halves.halves)
-    for (const AccountDocument& document : half.to_deal) all_.push_back(&document);
-  std::ranges::sort(all_, {}, &AccountDocument::number);
-  known_words_ = std::ranges::all_of(all_, [&](const AccountDocument* one) {
-    return std::ssize(one->query_ids) == site_.length && std::ssize(one->key_ids) == site_.keys();
-  });
-  if (!known_words_) return;
-  const auto at = [](const auto& list, Index i) { return list[static_cast<std::size_t>(i)]; };
-  const auto query_id = [&](const AccountDocument& one, Index i) { return at(one.query_ids, i); };
-  const auto key_id = [&](const AccountDocument& one, Index j) { return at(one.key_ids, j); };
-  const auto query_counts = [&](const AccountDocument& one, Index i) { return at(one.query_stays, i) == 0; };
-  const auto key_counts = [&](const AccountDocument& one, Index j) { return at(one.key_stays, j) == 0; };
-  asking_ = words_in(
-      accounted, std::ssize(queries_),
-      [&](const AccountDocument& one, Index r) { return query_id(one, at(queries_, r)); },
-      [&](const AccountDocument& one, Index r) { return query_counts(one, at(queries_, r)); });
-  asked_ = words_in(accounted, site_.keys(), key_id, key_counts);
-  all_asking_ = words_in(all_, site_.length, query_id, query_counts);
-  all_asked_ = words_in(all_, site_.keys(), key_id, key_counts);
+void MatchedContent::read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed) {
+  if (accounted_.known_words) find_pairs(layer);
+  find_directions(layer, mixed);
 }
 
-MatchedContent MatchedContentReader::nothing() const {
-  MatchedContent result;
-  result.site = site_;
-  result.options = options_;
-  result.documents = documents_;
-  const Index rows = site_.grid.rows();
-  result.pairs.resize(static_cast<std::size_t>(rows));
-  result.pairs_found.assign(static_cast<std::size_t>(rows), 0);
-  result.directions.assign(static_cast<std::size_t>(rows), 0);
-  result.words.resize(static_cast<std::size_t>(rows));
-  result.p_values = Matrix::Constant(rows, directions_tested, not_defined);
-  const Vector none = Vector::Constant(rows, not_defined);
-  result.gain.fill({none, none, none});
-  result.without = result.placebo = {none, none, none};
-  return result;
-}
-
-void MatchedContentReader::read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed,
-                                MatchedContent& result) const {
-  if (known_words_) find_pairs(layer, result);
-  find_directions(layer, mixed, result);
-}
-
-void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent& result) const {
+void MatchedContent::find_pairs(const AttendedLayer& layer) {
   const Index of_query = std::ssize(asking_.ids), of_key = std::ssize(asked_.ids), pairs = of_query * of_key;
   const std::size_t documents = layer.documents.size();
   const auto other = [&](Index i, Index j) { return site_.crosses() || i != j; };
@@ -186,8 +154,7 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent
       const Index a = asking_.of_token[n][static_cast<std::size_t>(one.rows[k])];
       if (a < 0) continue;
       queries_of_word(static_cast<Index>(n), a) += 1;
-      const KeySpan open =
-          allowed_keys(one.queries[k], site_.keys(), site_.kind == AttentionKind::causal, site_.window(layer.place));
+      const KeySpan open = accounted_.open(layer.place, one.queries[k]);
       for (Index j = open.first; j < open.end(); ++j)
         if (const Index b = asked_.of_token[n][static_cast<std::size_t>(j)]; b >= 0 && other(one.queries[k], j))
           seen[static_cast<std::size_t>(a * of_key + b)] = 1;
@@ -235,49 +202,51 @@ void MatchedContentReader::find_pairs(const AttendedLayer& layer, MatchedContent
         queries[pair] += queries_of_word(static_cast<Index>(n), pair / of_key);
       }
     }
-    const Vector q = q_values(moderated_p_values(changes, {.least_documents = options_.least_documents}));
-    const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * layer.heads() + head);
-    for (const Index pair : largest_found(q, options_.fdr, excess, pairs_named, &result.pairs_found[row]))
-      result.pairs[row].push_back({asking_.ids[static_cast<std::size_t>(pair / of_key)],
-                                   asked_.ids[static_cast<std::size_t>(pair % of_key)],
-                                   excess[pair] / std::max(1.0, queries[pair]), excess[pair] / on_text, q[pair]});
+    const Vector q = q_values(moderated_p_values(changes, {.least_documents = least_match_documents}));
+    const auto row = static_cast<std::size_t>(layer.row(head));
+    std::vector<Index> found = found_items(q, excess);
+    pairs_found_[row] = std::ssize(found);
+    if (std::ssize(found) > pairs_named) found.resize(pairs_named);
+    for (const Index pair : found)
+      pairs_[row].push_back({asking_.ids[static_cast<std::size_t>(pair / of_key)],
+                             asked_.ids[static_cast<std::size_t>(pair % of_key)],
+                             excess[pair] / std::max(1.0, queries[pair]), excess[pair] / on_text, q[pair]});
   }
 }
 
 /// The contents of one head's chosen queries and of the keys, and what the queries attend to beyond p_key.
-struct MatchedContentReader::Head {
+struct HeadContents {
   std::vector<Matrix32> query;      ///< [document] (chosen rows, d_head)  chi
   std::vector<Matrix32> attended;   ///< [document] (chosen rows, d_head)  w_i sum_j (A^X - p_key)_ij R_(j-i) kappa_j
   std::vector<Matrix32> predicted;  ///< [document] (chosen rows, keys)  p_key
 };
 
-void MatchedContentReader::find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed,
-                                           MatchedContent& result) const {
+void MatchedContent::find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed) {
   const std::size_t documents = layer.documents.size();
-  const Index heads = layer.heads();
-  const Index d_head = layer.mean_query.cols() / heads, first = static_cast<Index>(layer.place) * heads;
-  const Turning turning(site_, layer.place, d_head);
+  const Index heads = layer.heads(), d_head = layer.mean_query.cols() / heads;
+  const std::vector<Index>& places = accounted_.queries;
+  const Turning turning(site_, layer.place);
   const double scale = site_.stack->block.score_scale;
   const Index tested = std::min(directions_tested, d_head);
   std::vector<Matrix32> whole, query, key;  // queries of all heads, contents of all heads
   std::vector<double> counts;
-  for (const AttendedDocument& one : layer.documents) {
-    const LayerQueriesKeys& own = one.document->layers[layer.place];
-    whole.push_back(rows_at(own.query, queries_));
-    query.push_back(whole.back() - rows_at(layer.mean_query, queries_));
+  for (std::size_t n = 0; n < documents; ++n) {
+    const LayerQueriesKeys& own = accounted_.documents[n]->layers[layer.place];
+    whole.push_back(rows_at(own.query, places));
+    query.push_back(whole.back() - rows_at(layer.mean_query, places));
     key.emplace_back(own.key - layer.mean_key);
     turning.turn(key.back());
-    counts.push_back(static_cast<double>(one.queries.size()));
+    counts.push_back(static_cast<double>(layer.documents[n].queries.size()));
   }
   Matrix32 mean_key = layer.mean_key;
   turning.turn(mean_key);
-  Random random = Random(options_.seed).stream(1 + layer.place).stream(2);
+  Random random = Random(seed_).stream(1 + layer.place).stream(2);
   for (Index head = 0; head < heads; ++head) {
     const auto key_of_head = [&](const Matrix32& all) {
       return all.middleCols(site_.stack->block.key_head(head) * d_head, d_head);
     };
     const auto key_of = [&](std::size_t n) { return key_of_head(key[n]); };
-    Head contents;
+    HeadContents contents;
     std::array<Eigen::MatrixXd, 2> covariance;
     covariance.fill(Eigen::MatrixXd::Zero(d_head, d_head));
     for (std::size_t n = 0; n < documents; ++n) {
@@ -286,13 +255,13 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
       Matrix32 beyond = layer.of_head(one.within, head) - contents.predicted.back();
       beyond.array().colwise() *= one.mass.row(head).transpose().array();
       contents.query.emplace_back(query[n].middleCols(head * d_head, d_head));
-      contents.attended.push_back(turning.turned(product(beyond, key_of(n)), queries_, site_.length, true));
-      covariance[layer.half(n)] += product(contents.query[n].transpose(), contents.attended[n]).cast<double>();
+      contents.attended.push_back(turning.turned(product(beyond, key_of(n)), places, site_.length, true));
+      covariance[accounted_.half(n)] += product(contents.query[n].transpose(), contents.attended[n]).cast<double>();
     }
     const std::array<ThinSvd, 2> fitted{thin_svd(covariance[0]), thin_svd(covariance[1])};
     // Directions of one half on the other half, and on the other half with the contents of other documents' queries.
     Vector observed = Vector::Zero(tested);
-    Matrix dealt = Matrix::Zero(options_.draws, tested);
+    Matrix dealt = Matrix::Zero(match_draws, tested);
     for (std::size_t half = 0; half < 2; ++half) {
       const Matrix32 left = fitted[half].u.leftCols(tested).cast<float>();
       const Matrix32 right = fitted[half].v.leftCols(tested).cast<float>();
@@ -302,9 +271,9 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
         asked.push_back(product(contents.attended[n], right));
       }
       for (std::size_t n = 0; n < documents; ++n) {
-        if (layer.half(n) == half) continue;
+        if (accounted_.half(n) == half) continue;
         observed += asking[n].cwiseProduct(asked[n]).colwise().sum().transpose().cast<double>();
-        for (Index draw = 0; draw < options_.draws; ++draw) {
+        for (Index draw = 0; draw < match_draws; ++draw) {
           const auto step = static_cast<std::size_t>(1 + random.below(static_cast<Index>(documents) - 1));
           const Matrix32& from = asking[(n + step) % documents];
           const Index rows = from.rows(), shift = random.below(rows);
@@ -315,13 +284,12 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
         }
       }
     }
-    const auto draws = static_cast<double>(options_.draws);
+    constexpr auto drawn = static_cast<double>(match_draws);
     for (Index r = 0; r < tested; ++r) {
       const double mean = dealt.col(r).mean();
-      const double sd = std::sqrt((dealt.col(r).array() - mean).square().sum() / (draws - 1));
+      const double sd = std::sqrt((dealt.col(r).array() - mean).square().sum() / (drawn - 1));
       if (sd > 0)
-        result.p_values(first + head, r) =
-            student_tail((observed[r] - mean) / (sd * std::sqrt(1 + 1 / draws)), draws - 1);
+        p_values_(layer.row(head), r) = student_tail((observed[r] - mean) / (sd * std::sqrt(1 + 1 / drawn)), drawn - 1);
     }
     // Bits that they keep, with beta of (2) from the other half; and (4).
     std::array<Matrix32, placebo_draws> others;
@@ -338,30 +306,31 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
         of_document.row(static_cast<Index>(tilt)) =
             tilt_gains(layer, n, head, contents.predicted[n], static_cast<float>(scale) * score);
       };
-      Matrix32 score = Matrix32::Zero(layer.chosen, site_.keys());
+      Matrix32 score = Matrix32::Zero(accounted_.chosen(), site_.keys());
       for (std::size_t k = 0; k < directions_kept.size(); ++k) {
         const Index before = k == 0 ? 0 : std::min(directions_kept[k - 1], d_head);
-        const Matrix32 more =
-            fitted[1 - layer.half(n)].u.middleCols(before, std::min(directions_kept[k], d_head) - before).cast<float>();
+        const Matrix32 more = fitted[1 - accounted_.half(n)]
+                                  .u.middleCols(before, std::min(directions_kept[k], d_head) - before)
+                                  .cast<float>();
         const Matrix32 along = product(contents.query[n], more);
         if (turning)
-          multiply_add(score, turning.turned(product(along, more.transpose()), queries_, site_.length, false),
+          multiply_add(score, turning.turned(product(along, more.transpose()), places, site_.length, false),
                        key_of(n).transpose());
         else
           multiply_add(score, along, product(key_of(n), more).transpose());
         add(static_cast<MatchTilt>(k), score);
       }
       const Matrix32 place =
-          product(turning.turned(contents.query[n], queries_, site_.length, false), key_of_head(mean_key).transpose());
+          product(turning.turned(contents.query[n], places, site_.length, false), key_of_head(mean_key).transpose());
       add(MatchTilt::place, place);
       add(MatchTilt::place_and_directions, score + place);
-      const Matrix32 direction = fitted[1 - layer.half(n)].u.leftCols(1).cast<float>();
+      const Matrix32 direction = fitted[1 - accounted_.half(n)].u.leftCols(1).cast<float>();
       // What queries lose at each key if the content along the direction is taken out of the keys, as along `lost`.
       const auto change = [&](const Matrix32& lost) -> Matrix32 {
         const Matrix32 along = product(whole[n].middleCols(head * d_head, d_head), lost);
         const auto factor = -static_cast<float>(scale);
         if (!turning) return factor * product(along, product(key_of(n), direction).transpose());
-        return factor * product(turning.turned(product(along, direction.transpose()), queries_, site_.length, false),
+        return factor * product(turning.turned(product(along, direction.transpose()), places, site_.length, false),
                                 key_of(n).transpose());
       };
       strongest[n] = strongest_weights(layer, n, head, {});
@@ -369,12 +338,11 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
       for (const Matrix32& other : others)
         placebo[n] += strongest_weights(layer, n, head, change(other)) / placebo_draws;
     }
-    put_ratio(without, strongest, options_.coverage, first + head, result.without);
-    put_ratio(placebo, strongest, options_.coverage, first + head, result.placebo);
+    without_.set_ratio(layer.row(head), without, strongest);
+    placebo_.set_ratio(layer.row(head), placebo, strongest);
     for (std::size_t tilt = 0; tilt < match_tilts; ++tilt)
-      put_ratio(best_gains(layer, gains, static_cast<Index>(tilt)), counts, options_.coverage, first + head,
-                result.gain[tilt]);
-    if (!known_words_) continue;
+      gain_[tilt].set_ratio(layer.row(head), best_gains(layer, gains, static_cast<Index>(tilt)), counts);
+    if (!accounted_.known_words) continue;
     ThinSvd both = thin_svd(covariance[0] + covariance[1]);
     const Index named = std::min(directions_named, d_head);
     for (Index r = 0; r < named; ++r) {
@@ -385,27 +353,24 @@ void MatchedContentReader::find_directions(const AttendedLayer& layer, const std
         both.v.col(r) *= -1;
       }
     }
-    name_directions(layer, head, both.u.leftCols(named), both.v.leftCols(named), result);
+    name_directions(layer, head, both.u.leftCols(named), both.v.leftCols(named));
   }
 }
 
-void MatchedContentReader::name_directions(const AttendedLayer& layer, Index head, const Matrix& query,
-                                           const Matrix& key, MatchedContent& result) const {
-  const Index heads = layer.heads(), d_head = query.rows();
-  const auto row = static_cast<std::size_t>(static_cast<Index>(layer.place) * heads + head);
-  const Index directions = query.cols();
+void MatchedContent::name_directions(const AttendedLayer& layer, Index head, const Matrix& query, const Matrix& key) {
+  const Index d_head = query.rows(), directions = query.cols();
   std::array<std::vector<ItemSums>, 2> sums;  // [side][direction]
   std::array<Vector, 2> deviation;            // [side] (directions)
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    const Words& words = side == 0 ? all_asking_ : all_asked_;
+    const NumberedWords& words = of_all_[side];
     const auto of_words = std::ssize(words.ids);
     const Index column = (side == 0 ? head : site_.stack->block.key_head(head)) * d_head;
     const Matrix32 vectors = (side == 0 ? query : key).cast<float>();
     sums[side].assign(static_cast<std::size_t>(directions), ItemSums(of_words));
     Vector square = Vector::Zero(directions);
     double tokens = 0;
-    for (std::size_t n = 0; n < all_.size(); ++n) {
-      const LayerQueriesKeys& own = all_[n]->layers[layer.place];
+    for (std::size_t n = 0; n < accounted_.kept.size(); ++n) {
+      const LayerQueriesKeys& own = accounted_.kept[n]->layers[layer.place];
       const Matrix32& mean = side == 0 ? layer.mean_query : layer.mean_key;
       const Matrix32 contents =
           (side == 0 ? own.query : own.key).middleCols(column, d_head) - mean.middleCols(column, d_head);
@@ -430,13 +395,13 @@ void MatchedContentReader::name_directions(const AttendedLayer& layer, Index hea
   std::vector<double> p_values;
   for (const auto& side : sums)
     for (const ItemSums& direction : side) {
-      const Vector p = moderated_p_values(direction, {options_.least_documents, true});
+      const Vector p = moderated_p_values(direction, {least_match_documents, true});
       p_values.insert(p_values.end(), p.begin(), p.end());
     }
   const Vector q = q_values(Eigen::Map<const Vector>(p_values.data(), std::ssize(p_values)));
   Index first = 0;
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    const std::vector<std::int32_t>& ids = (side == 0 ? all_asking_ : all_asked_).ids;
+    const std::vector<std::int32_t>& ids = of_all_[side].ids;
     const auto of_words = std::ssize(ids);
     for (Index r = 0; r < directions; ++r, first += of_words)
       for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
@@ -444,26 +409,26 @@ void MatchedContentReader::name_directions(const AttendedLayer& layer, Index hea
         Vector projection(of_words);
         for (Index word = 0; word < of_words; ++word)
           projection[word] = sign * sums[side][static_cast<std::size_t>(r)].mean(word) / deviation[side][r];
-        for (const Index word :
-             largest_found(q.segment(first, of_words), options_.fdr, projection, direction_words, nullptr))
-          result.words[row][static_cast<std::size_t>(r)][side][end].push_back(
+        std::vector<Index> found = found_items(q.segment(first, of_words), projection);
+        if (std::ssize(found) > direction_words) found.resize(direction_words);
+        for (const Index word : found)
+          words_[static_cast<std::size_t>(layer.row(head))][static_cast<std::size_t>(r)][side][end].push_back(
               {ids[static_cast<std::size_t>(word)], sign * projection[word], q[first + word]});
       }
   }
 }
 
-void MatchedContentReader::finish(MatchedContent& result) const {
-  const Vector flat = result.p_values.reshaped<Eigen::RowMajor>();
-  const Vector q = q_values(flat);
-  for (std::size_t row = 0; row < result.directions.size(); ++row) {
-    Index& count = result.directions[row];
-    while (count < directions_tested && q[static_cast<Index>(row) * directions_tested + count] <= options_.fdr) ++count;
-    for (Index r = count; r < directions_named; ++r) result.words[row][static_cast<std::size_t>(r)] = {};
+std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
+  // A head has as many directions as its first ones beat dealt documents; those after them have no words.
+  const Vector q = q_values(p_values_.reshaped<Eigen::RowMajor>());
+  std::vector<Index> counts;
+  for (std::array<DirectionWords, directions_named>& of_head : words_) {
+    const Index first = std::ssize(counts) * directions_tested;
+    Index& count = counts.emplace_back(0);
+    while (count < directions_tested && q[first + count] <= match_fdr) ++count;
+    for (Index r = count; r < directions_named; ++r) of_head[static_cast<std::size_t>(r)] = {};
   }
-}
-
-std::vector<Field> describe(const MatchedContent& content, const TokenTexts& texts) {
-  const Axis layer = layer_axis(content.site.grid.layers), head = head_axis(content.site.grid.heads);
+  const Axis layer = layer_axis(site_.grid.layers), head = head_axis(site_.grid.heads);
   const Axis pair_rank = counting_axis("matched_pair", "1", "rank by the share of attention", 0, pairs_named - 1);
   const Axis tilt{"match_tilt", "1", "what is kept of the scores that queries' contents make",
                   std::vector<std::string>{"1 direction", "2 directions", "4 directions", "8 directions",
@@ -476,9 +441,9 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
                                 {"direction_end", "1", "sign of the projection; like ends match",
                                  std::vector<std::string>{"positive", "negative"}},
                                 counting_axis("direction_rank", "1", "rank by projection", 0, direction_words - 1)};
-  const std::vector<MatchedPair> named = filled_up(content.pairs, pairs_named);
+  const std::vector<MatchedPair> named = filled_up(pairs_, pairs_named);
   const std::vector<DirectionWord> along =
-      filled_up(content.words | std::views::join | std::views::join | std::views::join, direction_words);
+      filled_up(words_ | std::views::join | std::views::join | std::views::join, direction_words);
   const auto all = [](const auto& items, auto of) { return items | std::views::transform(of); };
   const auto text = [&](auto id) { return [&texts, id](const auto& item) { return texts.text(item.*id); }; };
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
@@ -502,20 +467,20 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
              all(named, &MatchedPair::share), fewer_pairs);
   fields.add("pair_q_value", pairs, "1", "p-value of the pair over documents, adjusted for the number of pairs",
              all(named, &MatchedPair::q_value), fewer_pairs);
-  fields.add("pairs_found", heads, "1", "number of pairs of words that match", content.pairs_found);
+  fields.add("pairs_found", heads, "1", "number of pairs of words that match", pairs_found_);
   fields.add("directions", heads, "1", "number of directions in which queries and keys match beyond dealt documents",
-             content.directions);
+             counts);
   add_numbers(
       fields, "gain", gains, "bit",
       "bits of the match part that the strongest directions of contents keep, or what the query's content tells of "
       "the key's place, on documents that they were not fitted on",
-      content.gain, no_query);
+      gain_, no_query);
   add_numbers(
       fields, "without", heads, "1",
       "share of its weight that a strongest key keeps when the first direction is taken out of the contents of keys",
-      std::span(&content.without, 1), "no text key stands out");
+      std::span(&without_, 1), "no text key stands out");
   add_numbers(fields, "placebo", heads, "1", "the same with as much taken out in a random direction",
-              std::span(&content.placebo, 1), "no text key stands out");
+              std::span(&placebo_, 1), "no text key stands out");
   fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", all(along, &DirectionWord::id),
              none(fewer_words));
   fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words",
@@ -525,12 +490,12 @@ std::vector<Field> describe(const MatchedContent& content, const TokenTexts& tex
              all(along, &DirectionWord::projection), fewer_words);
   fields.add("direction_q_value", words, "1", "p-value of that mean over documents, adjusted for the number of words",
              all(along, &DirectionWord::q_value), fewer_words);
-  fields.note_all("documents", content.documents)
-      .note_all("least_documents", content.options.least_documents)
-      .note_all("fdr", content.options.fdr)
-      .note_all("draws", content.options.draws)
-      .note_all("coverage", content.options.coverage)
-      .note_all("seed", static_cast<std::int64_t>(content.options.seed));
+  fields.note_all("documents", std::ssize(accounted_.documents))
+      .note_all("least_documents", least_match_documents)
+      .note_all("fdr", match_fdr)
+      .note_all("draws", match_draws)
+      .note_all("coverage", interval_coverage)
+      .note_all("seed", static_cast<std::int64_t>(seed_));
   return fields.taken();
 }
 

@@ -4,19 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../core/fields/field.h"
 #include "attention_words.h"
-#include "head_account.h"
 
 namespace headwave {
-
-struct MatchedContentOptions {
-  Index least_documents = 3;  ///< in which a pair of words, or a word of a direction, must occur
-  double fdr = 0.1;           ///< of what is named or counted, at most so much falsely
-  Index draws = 20;           ///< of dealt documents
-  double coverage = 0.9;      ///< of the intervals
-  std::uint64_t seed = 1;
-};
 
 /// A query word and a key word that it finds. The default: no pair.
 struct MatchedPair {
@@ -25,7 +15,6 @@ struct MatchedPair {
   double share = not_defined;    ///< of the head's attention on text that is this excess; pairs stand in its order
   double q_value = not_defined;  ///< chance that the pair is false, adjusted for the number of pairs
 };
-constexpr Index pairs_named = 8;  ///< of each head, at most
 
 /// A word that stands out along a direction. The default: no word.
 struct DirectionWord {
@@ -34,9 +23,7 @@ struct DirectionWord {
       not_defined;  ///< mean content of the word along the direction, in standard deviations over all tokens
   double q_value = not_defined;  ///< chance that the mean is 0, adjusted for the words of both sides of all directions
 };
-constexpr Index direction_words = 4;   ///< of each end of a side of a direction, at most
 constexpr Index directions_named = 3;  ///< of each head, at most
-constexpr std::array<Index, 5> directions_kept{1, 2, 4, 8, 16};
 constexpr Index directions_tested = 16;
 
 /// What is kept of the scores that the contents of queries make: the first directions with the contents of keys, the place of
@@ -46,20 +33,6 @@ constexpr std::size_t match_tilts = 7;
 
 /// The words of one direction: [0: query, 1: key][0: positive end, 1: negative end].
 using DirectionWords = std::array<std::array<std::vector<DirectionWord>, 2>, 2>;
-
-/// What queries find in keys.
-struct MatchedContent {
-  AccountSite site;
-  MatchedContentOptions options;
-  Index documents = 0;
-  std::vector<std::vector<MatchedPair>> pairs;  ///< [row]  the largest excess first
-  std::vector<Index> pairs_found;               ///< [row]  pairs beyond p_key, named or not
-  Matrix p_values;                           ///< (rows, directions_tested)  of each direction against dealt documents
-  std::vector<Index> directions;             ///< [row]  the first of them, as many as beat dealt documents
-  std::array<HeadNumber, match_tilts> gain;  ///< bit
-  HeadNumber without, placebo;               ///< (4)  NaN: no key stands out
-  std::vector<std::array<DirectionWords, directions_named>> words;  ///< [row]
-};
 
 /// Pairs of words that find each other, and the directions in which queries and keys match.
 ///
@@ -89,52 +62,38 @@ struct MatchedContent {
 ///
 /// A pair of words (a, b): y_n = log (G_n + c_n) / (E_n + c_n), with G_n what the chosen queries of word a in document n give
 /// to other tokens of word b, E_n the same of the draws of p_key, c_n what they would give to one key if attention were
-/// uniform. A pair is found if the mean of y_n over documents is above 0, as words are in AttentionWordsReader.
+/// uniform. A pair is found if the mean of y_n over documents is above 0, as words are in AttentionWords.
 ///
 /// Source: this project; (1) for finished heads after Franco and Crovella 2025, NeurIPS.
-class MatchedContentReader {
+class MatchedContent {
  public:
-  /// @param halves    outlive the reader
-  /// @param accounted documents whose attention is accounted for
-  /// @param queries   chosen rows
-  MatchedContentReader(const AccountHalves& halves, const std::vector<const AccountDocument*>& accounted,
-                       std::vector<Index> queries, const MatchedContentOptions& options);
+  /// @param accounted  outlives this
+  MatchedContent(const AccountedDocuments& accounted, std::uint64_t seed);
 
-  /// No head has been read yet.
-  [[nodiscard]] MatchedContent nothing() const;
   /// Reads the heads of one layer. May be called from several threads, for different layers.
   /// @param mixed  [half] (rows)  share of p_pos in p_key
-  void read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed, MatchedContent& result) const;
-  /// Counts directions once every layer has been read.
-  void finish(MatchedContent& result) const;
+  void read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed);
+
+  /// Fields matched_content/..., once every layer has been read.
+  /// @param texts  of tokens
+  [[nodiscard]] std::vector<Field> fields(const TokenTexts& texts);
 
  private:
-  /// Words that occur in enough documents, by number.
-  struct Words {
-    std::vector<std::int32_t> ids;
-    std::vector<std::vector<Index>> of_token;  ///< [document] (places)  -1: too rare, or not of text
-  };
-  struct Head;
-  template <class Ids, class Counts>
-  [[nodiscard]] Words words_in(const std::vector<const AccountDocument*>& documents, Index places, Ids ids,
-                               Counts counts) const;
-  void find_pairs(const AttendedLayer& layer, MatchedContent& result) const;
-  void find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed, MatchedContent& result) const;
-  void name_directions(const AttendedLayer& layer, Index head, const Matrix& query, const Matrix& key,
-                       MatchedContent& result) const;
+  void find_pairs(const AttendedLayer& layer);
+  void find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed);
+  void name_directions(const AttendedLayer& layer, Index head, const Matrix& query, const Matrix& key);
 
+  const AccountedDocuments& accounted_;
   const AccountSite& site_;
-  std::vector<const AccountDocument*> all_;  ///< documents that were kept whole
-  std::vector<Index> queries_;
-  MatchedContentOptions options_;
-  Index documents_ = 0;
-  bool known_words_ = false;
-  Words asking_, asked_;          ///< of the accounted documents: of the chosen queries (by row), of the keys
-  Words all_asking_, all_asked_;  ///< of all documents: of all queries, of the keys
+  std::uint64_t seed_;
+  NumberedWords asking_, asked_;         ///< of the accounted documents: of the chosen queries (by row), of the keys
+  std::array<NumberedWords, 2> of_all_;  ///< of all kept documents: of all queries, of the keys
+  std::vector<std::vector<MatchedPair>> pairs_;  ///< [row]  the largest excess first
+  std::vector<Index> pairs_found_;               ///< [row]  pairs beyond p_key, named or not
+  Matrix p_values_;                           ///< (rows, directions_tested)  of each direction against dealt documents
+  std::array<HeadNumber, match_tilts> gain_;  ///< bit
+  HeadNumber without_, placebo_;              ///< (4)  NaN: no key stands out
+  std::vector<std::array<DirectionWords, directions_named>> words_;  ///< [row]
 };
-
-/// Fields matched_content/...
-/// @param texts  of tokens
-std::vector<Field> describe(const MatchedContent& content, const TokenTexts& texts);
 
 }  // namespace headwave

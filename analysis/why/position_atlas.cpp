@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,9 @@
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"
+#include "../pass/analysis.h"
 #include "../positions/position_spectrum.h"
+#include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -55,40 +58,25 @@ Vector means_along(const Vector& row) {
 
 }  // namespace
 
-PositionNull::PositionNull(MatrixView positions, Index d_head, const PositionNullOptions& options) : options_(options) {
-  if (d_head > positions.cols())
-    throw ShapeError(fmt::format("PositionNull: heads of width {} in states of width {}", d_head, positions.cols()));
-  spectra_.resize(static_cast<std::size_t>(std::max<Index>(0, options.draws)));
-  grams_.resize(spectra_.size());
-  parallel_for(draws(), options.threads, [&](Index draw) {
-    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
+PositionNull::PositionNull(MatrixView positions, Index d_head, Index draws, std::uint64_t seed, int threads)
+    : spectra(static_cast<std::size_t>(draws)), grams(spectra.size()) {
+  parallel_for(draws, threads, [&](Index draw) {
+    Random random = Random(seed).stream(static_cast<std::uint64_t>(draw));
     Matrix seen = product(positions, random_frame(positions.cols(), d_head, random));
     seen.rowwise() -= seen.colwise().mean().eval();
-    spectra_[static_cast<std::size_t>(draw)] = padded_spectrum(seen);
-    grams_[static_cast<std::size_t>(draw)] = gram_of(seen);
+    spectra[static_cast<std::size_t>(draw)] = padded_spectrum(seen);
+    grams[static_cast<std::size_t>(draw)] = gram_of(seen);
   });
 }
 
 PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, const PositionNull& null) {
   const Index length = positions.rows();
-  if (length < 1 || positions.cols() != head.query.rows() || head.key.rows() != head.query.rows() ||
-      head.key.cols() != head.query.cols())
-    throw ShapeError(
-        fmt::format("position_kernel: positions ({}, {}), W_Q ({}, {}), W_K ({}, {}); expected rows, and "
-                    "weights of their width",
-                    length, positions.cols(), head.query.rows(), head.query.cols(), head.key.rows(), head.key.cols()));
   const Matrix a = product(positions, head.query);
   Matrix b = product(positions, head.key);
   const double rounding =
       std::numeric_limits<double>::epsilon() * static_cast<double>(length) * a.squaredNorm() * b.squaredNorm();
   b.rowwise() -= b.colwise().mean().eval();  // takes the row means of A B^T away
   const MatrixC spectrum_a = padded_spectrum(a), spectrum_b = padded_spectrum(b);
-  if (null.draws() > 0 &&
-      (null.spectrum(0).rows() != spectrum_a.rows() || null.spectrum(0).cols() != spectrum_a.cols()))
-    throw ShapeError(
-        fmt::format("position_kernel: a null of spectra ({}, {}) for spectra ({}, {}); expected one of the "
-                    "same positions and head width",
-                    null.spectrum(0).rows(), null.spectrum(0).cols(), spectrum_a.rows(), spectrum_a.cols()));
   const Vector sums = lagged_sums(spectrum_a, spectrum_b);
   const Matrix gram_a = gram_of(a);
   const double energy = gram_a.cwiseProduct(gram_of(b)).sum();
@@ -101,12 +89,13 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
   result.toeplitz_r2 = shares.all;
   result.other_r2 = shares.others;
 
-  const bool drawn = null.draws() > 0 && !std::isnan(shares.all);
+  const bool drawn = !null.spectra.empty() && !std::isnan(shares.all);
   const Matrix factor = drawn ? thin_qr(head.key).r : Matrix();
-  result.null_other_r2.resize(drawn ? null.draws() : 0);
+  result.null_other_r2.resize(drawn ? std::ssize(null.spectra) : 0);
   for (Index draw = 0; draw < result.null_other_r2.size(); ++draw) {
-    const MatrixC turned = product_with_real(null.spectrum(draw), factor);
-    const Matrix turned_gram = product(factor.transpose(), product(null.gram(draw), factor));
+    const auto d = static_cast<std::size_t>(draw);
+    const MatrixC turned = product_with_real(null.spectra[d], factor);
+    const Matrix turned_gram = product(factor.transpose(), product(null.grams[d], factor));
     const double turned_energy = gram_a.cwiseProduct(turned_gram).sum();
     result.null_other_r2[draw] = toeplitz_shares(lagged_sums(spectrum_a, turned), turned_energy, rounding).others;
   }
@@ -129,161 +118,68 @@ HeadGrid known_grid(const Stack& stack, const std::vector<Index>& asked) {
   return grid;
 }
 
-/// What one head's kernel predicts, told from chance or not: its maximum, and the softmax there of what was
-/// searched.
-void set_estimate(PositionAtlas& atlas, Index row, bool causal) {
-  const Vector kernel = atlas.kernel.row(row).head(causal ? atlas.reach + 1 : 2 * atlas.reach + 1).transpose();
-  const auto peak = offset_peak(atlas.kernel.row(row).transpose(), causal);
-  if (!peak) return;
-  atlas.weight[row] = 1 / (kernel.array() - kernel[atlas.reach + peak->offset]).exp().sum();
-  atlas.chance[row] = 1 / static_cast<double>(kernel.size());
-  if (!peak->at_edge) atlas.estimate[row] = static_cast<double>(peak->offset);
-}
+/// What is held against chance of every head, and what its kernel predicts.
+struct AtlasNumbers {
+  Matrix kernel;         ///< (rows, 2 reach + 1)  equation (1)
+  Vector self_term;      ///< (rows)  the part of kernel[0] that comes from a word meeting itself
+  Vector toeplitz_r2;    ///< (rows)
+  Vector other_r2;       ///< (rows)  the same without offset 0: this one decides
+  Matrix null_other_r2;  ///< (rows, draws)  of other_r2
+  Vector estimate;       ///< (rows)  argmax of the kernel, in tokens; NaN: it lies at the end of the search
+  Vector weight;         ///< (rows)  softmax of the kernel over the offsets searched, at that argmax
+  Vector chance;         ///< (rows)  the same of a flat kernel: one part for each offset searched
 
-PredictedStatus status_of(const PositionAtlas& atlas, Index row) {
-  if (std::isnan(atlas.weight[row])) return PredictedStatus::nothing;
-  const bool null = atlas.options.null.draws > 0 && atlas.estimate[row] != 0;
-  if (null && !(atlas.q_value[row] <= atlas.options.null.level)) return PredictedStatus::chance;
-  if (std::isnan(atlas.estimate[row])) return PredictedStatus::edge;
-  return atlas.weight[row] < atlas.options.least_times * atlas.chance[row] ? PredictedStatus::weak
-                                                                           : PredictedStatus::offset;
-}
+  AtlasNumbers(Index rows, Index reach, Index draws)
+      : kernel(rows, 2 * reach + 1),
+        self_term(Vector::Constant(rows, not_defined)),
+        toeplitz_r2(self_term),
+        other_r2(self_term),
+        null_other_r2(Matrix::Constant(rows, draws, not_defined)),
+        estimate(self_term),
+        weight(self_term),
+        chance(self_term) {}
 
-/// What layers see, where there are words; without them positions as the embedding gives them.
-std::unique_ptr<EmbeddingMeans> means_of(const Stack& stack, const PositionAtlas& atlas, int threads) {
-  if (stack.embedding.words.empty()) return nullptr;
-  return std::make_unique<EmbeddingMeans>(stack, atlas.length, threads);
-}
-
-/// scale tr(W_Q^T C W_K); 0 without words.
-double self_term(const Matrix& covariance, const HeadWeights& head, double scale) {
-  return covariance.size() == 0 ? 0.0 : scale * product(covariance, head.key).cwiseProduct(head.query).sum();
-}
-
-/// What positions alone predict of the heads that are measured, over as many tokens as the longest document
-/// has.
-class PositionAtlasAnalysis : public Analysis {
- public:
-  using Analysis::Analysis;
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    PositionAtlasOptions atlas;
-    atlas.layers = site().grid.layers;
-    atlas.length = std::min(input().longest, rows_to_read(stack(), options()[rows_option]));
-    atlas.reach = options().reach;
-    atlas.null.draws = options()[atlas_draws_option];
-    atlas.null.level = options().fdr;
-    atlas.null.seed = options().seed;
-    atlas.threads = input().threads;
-    std::vector<Field> fields = describe(position_atlas(stack(), atlas));
-    append(fields, position_term_fields(stack(), options().reach));
-    return fields;
+  void set_estimate(Index row, bool causal) {
+    const auto peak = offset_peak(kernel.row(row).transpose(), causal);
+    if (!peak || !(kernel.row(row).cwiseAbs().maxCoeff() > 0)) return;
+    const Index reach = kernel.cols() / 2;
+    const Vector searched = kernel.row(row).head(causal ? reach + 1 : 2 * reach + 1).transpose();
+    weight[row] = 1 / (searched.array() - searched[reach + peak->offset]).exp().sum();
+    chance[row] = 1 / static_cast<double>(searched.size());
+    if (!peak->at_edge) estimate[row] = static_cast<double>(peak->offset);
   }
 };
 
-std::unique_ptr<Analysis> make_position_atlas(const AnalysisInput& input) {
-  return input.knows_positions() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
-}
-
-}  // namespace
-
-PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options) {
-  PositionAtlas atlas;
-  atlas.grid = known_grid(stack, options.layers);
-  atlas.options = options;
-  const Index rows = atlas.grid.rows();
-  for (Vector* vector :
-       {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.other_null_quantile, &atlas.p_value, &atlas.q_value,
-        &atlas.estimate, &atlas.self_term, &atlas.weight, &atlas.chance, &atlas.offset})
-    *vector = Vector::Constant(rows, not_defined);
-  const Index positions = stack.embedding.positions.rows();
-  atlas.status.assign(static_cast<std::size_t>(rows), PredictedStatus::nothing);
-  atlas.undefined = positions == 0 ? "no position table"
-                    : rows == 0    ? "no layer's query and key projections"
-                                   : not_bilinear(stack);
-  if (!atlas.undefined.empty()) return atlas;
-  atlas.length = options.length > 0 ? options.length : trained_rows(stack.embedding.positions).trained;
-  if (atlas.length > positions)
-    throw ShapeError(fmt::format("position_atlas: a length of {} was asked for, the model has {} positions",
-                                 atlas.length, positions));
-  atlas.reach = std::min(options.reach, atlas.length - 1);
-  atlas.kernel.resize(rows, 2 * atlas.reach + 1);
-  Matrix null_other_r2 = Matrix::Constant(rows, options.null.draws, not_defined);
+AtlasNumbers read_layers(const Stack& stack, const HeadGrid& grid, Index length, Index reach,
+                         const PositionAtlasOptions& options) {
+  AtlasNumbers numbers(grid.rows(), reach, options.draws);
   const int threads = thread_count(options.threads);
-  PositionNullOptions drawn = options.null;
-  drawn.threads = threads;
-  const std::unique_ptr<EmbeddingMeans> means = means_of(stack, atlas, threads);
-  for (const Index layer : atlas.grid.layers) {
-    const Matrix seen = means ? means->positions(layer) : Matrix(layer_positions(stack, layer).topRows(atlas.length));
+  const double scale = stack.block.score_scale;
+  // What layers see, where there are words; without them positions as the embedding gives them.
+  std::unique_ptr<EmbeddingMeans> means;
+  if (!stack.embedding.words.empty()) means = std::make_unique<EmbeddingMeans>(stack, length, threads);
+  for (const Index layer : grid.layers) {
+    const Matrix seen = means ? means->positions(layer) : Matrix(layer_positions(stack, layer).topRows(length));
     const Matrix covariance = means ? means->word_covariance(layer) : Matrix();
-    const PositionNull null(seen, stack.block.d_head, drawn);
+    const PositionNull null(seen, stack.block.d_head, options.draws, options.seed, threads);
     const std::shared_ptr<const Block> block = stack.queries_and_keys(layer);
-    parallel_for(atlas.grid.heads, threads, [&](Index head) {
-      const Index row = atlas.grid.first_row(layer) + head;
+    parallel_for(grid.heads, threads, [&](Index head) {
+      const Index row = grid.first_row(layer) + head;
       const HeadWeights weights = head_weights(block->self, stack.block, head);
       const PositionKernel found = position_kernel(seen, weights, null);
-      const auto near = found.with_bias.segment(atlas.length - 1 - atlas.reach, atlas.kernel.cols());
-      atlas.kernel.row(row) = stack.block.score_scale * near.transpose();
-      atlas.self_term[row] = self_term(covariance, weights, stack.block.score_scale);
-      atlas.kernel(row, atlas.reach) += atlas.self_term[row];
-      atlas.toeplitz_r2[row] = found.toeplitz_r2;
-      atlas.other_r2[row] = found.other_r2;
-      if (found.null_other_r2.size() > 0) null_other_r2.row(row) = found.null_other_r2.transpose();
-      if (atlas.kernel.row(row).cwiseAbs().maxCoeff() > 0) set_estimate(atlas, row, stack.block.causal);
+      numbers.kernel.row(row) = scale * found.with_bias.segment(length - 1 - reach, 2 * reach + 1).transpose();
+      numbers.self_term[row] = means ? scale * product(covariance, weights.key).cwiseProduct(weights.query).sum() : 0.0;
+      numbers.kernel(row, reach) += numbers.self_term[row];
+      numbers.toeplitz_r2[row] = found.toeplitz_r2;
+      numbers.other_r2[row] = found.other_r2;
+      if (found.null_other_r2.size() > 0) numbers.null_other_r2.row(row) = found.null_other_r2.transpose();
+      numbers.set_estimate(row, stack.block.causal);
     });
   }
-  atlas.p_value = pooled_p_values(atlas.other_r2, null_other_r2, NullScale::share);
-  atlas.q_value = q_values(atlas.p_value);
-  for (Index row = 0; row < rows; ++row) {
-    const PredictedStatus status = atlas.status[static_cast<std::size_t>(row)] = status_of(atlas, row);
-    if (status == PredictedStatus::offset) atlas.offset[row] = atlas.estimate[row];
-  }
-  atlas.other_null_quantile = row_quantiles(null_other_r2, 1 - options.null.level);
-  return atlas;
+  return numbers;
 }
 
-std::vector<Field> describe(const PositionAtlas& atlas) {
-  const Axis layer = layer_axis(atlas.grid.layers), head = head_axis(atlas.grid.heads);
-  const std::vector<Axis> heads{layer, head};
-  const PositionNullOptions& null = atlas.options.null;
-  const std::string reason = atlas.undefined.empty() ? "the scores do not depend on position" : atlas.undefined;
-  const std::string no_null = reason + ", or no null was drawn";
-  Fields fields("position_atlas");
-  fields.note_all("layers_above_0", "proxy: positions and words as the embedding gives them");
-  fields.add("predicted_offset", heads, "token", "offset that the weights alone predict", atlas.offset,
-             atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined);
-  fields.add("toeplitz_r2", heads, "1", "share of the scores between positions that depends on their offset alone",
-             atlas.toeplitz_r2, reason);
-  if (!atlas.undefined.empty()) return fields.taken();
-
-  add_status(fields, heads, atlas.status).note("least_times", atlas.options.least_times);
-  fields.add("predicted_weight", heads, "1",
-             "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight,
-             reason);
-  fields.add("chance", heads, "1", "weight there if the kernel were flat: one part for each offset searched",
-             atlas.chance, reason);
-  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate,
-             reason + ", or the maximum lies at the end of the search, |t| = reach");
-  fields.add("other_r2", heads, "1",
-             "the Toeplitz share without what each position shares with itself: what is held against chance",
-             atlas.other_r2, reason);
-  fields.add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
-             atlas.other_null_quantile, no_null);
-  describe_p_values(fields, heads, atlas.p_value, atlas.q_value,
-                    {"other_r2", "under random rotations of the keys, heads pooled", no_null});
-  fields.add("kernel", {layer, head, offset_axis("offset", -atlas.reach, atlas.reach)}, "1",
-             "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and "
-             "self_term",
-             atlas.kernel);
-  fields.add("self_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
-             atlas.self_term);
-  fields.note_all("length", atlas.length)
-      .note_all("reach", atlas.reach)
-      .note_all("level", null.level)
-      .note_all("draws", null.draws)
-      .note_all("seed", null.seed);
-  return fields.taken();
-}
-
+/// The kernel of a position term by itself; none where there is no term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
   const PositionTerm& term = stack.position_term;
   if (!term.added && !term.turned) return {};
@@ -298,6 +194,100 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
            kernels)
       .note("term", std::string(term.name()));
   return fields.taken();
+}
+
+/// What positions alone predict of the heads that are measured, over as many tokens as the longest document
+/// has.
+class PositionAtlasAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
+    return position_atlas(stack(), {.layers = site().grid.layers,
+                                    .length = std::min(input().longest, rows_to_read(stack(), options()[rows_option])),
+                                    .reach = options().reach,
+                                    .draws = options()[atlas_draws_option],
+                                    .level = options().fdr,
+                                    .seed = options().seed,
+                                    .threads = input().threads});
+  }
+};
+
+std::unique_ptr<Analysis> make_position_atlas(const AnalysisInput& input) {
+  return input.knows_positions() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
+}
+
+}  // namespace
+
+std::vector<Field> position_atlas(const Stack& stack, const PositionAtlasOptions& options) {
+  const HeadGrid grid = known_grid(stack, options.layers);
+  const Index positions = stack.embedding.positions.rows();
+  const std::string undefined = positions == 0     ? "no position table"
+                                : grid.rows() == 0 ? "no layer's query and key projections"
+                                                   : not_bilinear(stack);
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
+  const std::vector<Axis> heads{layer, head};
+  const char* const offset_text = "offset that the weights alone predict";
+  const char* const share_text = "share of the scores between positions that depends on their offset alone";
+  Fields fields("position_atlas");
+  fields.note_all("layers_above_0", "proxy: positions and words as the embedding gives them");
+  if (!undefined.empty()) {
+    const Vector nothing = Vector::Constant(grid.rows(), not_defined);
+    fields.add("predicted_offset", heads, "token", offset_text, nothing, undefined);
+    fields.add("toeplitz_r2", heads, "1", share_text, nothing, undefined);
+    return fields.append(position_term_fields(stack, options.reach)).taken();
+  }
+  const Index length = options.length > 0 ? options.length : trained_rows(stack.embedding.positions).trained;
+  if (length > positions)
+    throw ShapeError(
+        fmt::format("position_atlas: a length of {} was asked for, the model has {} positions", length, positions));
+  const Index reach = std::min(options.reach, length - 1);
+  const AtlasNumbers numbers = read_layers(stack, grid, length, reach, options);
+  const Vector p_value = pooled_p_values(numbers.other_r2, numbers.null_other_r2, NullScale::share);
+  const Vector q_value = q_values(p_value);
+  constexpr double least_times = 2;
+  Vector offset = Vector::Constant(grid.rows(), not_defined);
+  std::vector<PredictedStatus> statuses;
+  for (Index row = 0; row < grid.rows(); ++row) {
+    const double estimate = numbers.estimate[row], weight = numbers.weight[row];
+    const bool null = options.draws > 0 && estimate != 0;
+    statuses.push_back(std::isnan(weight)                           ? PredictedStatus::nothing
+                       : null && !(q_value[row] <= options.level)   ? PredictedStatus::chance
+                       : std::isnan(estimate)                       ? PredictedStatus::edge
+                       : weight < least_times * numbers.chance[row] ? PredictedStatus::weak
+                                                                    : PredictedStatus::offset);
+    if (statuses.back() == PredictedStatus::offset) offset[row] = estimate;
+  }
+
+  const std::string reason = "the scores do not depend on position", no_null = reason + ", or no null was drawn";
+  fields.add("predicted_offset", heads, "token", offset_text, offset, "position_atlas/status says why");
+  fields.add("toeplitz_r2", heads, "1", share_text, numbers.toeplitz_r2, reason);
+  add_status(fields, heads, statuses).note("least_times", least_times);
+  fields.add("predicted_weight", heads, "1",
+             "softmax of the kernel at its maximum: the share of attention over the offsets searched", numbers.weight,
+             reason);
+  fields.add("chance", heads, "1", "weight there if the kernel were flat: one part for each offset searched",
+             numbers.chance, reason);
+  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", numbers.estimate,
+             reason + ", or the maximum lies at the end of the search, |t| = reach");
+  fields.add("other_r2", heads, "1",
+             "the Toeplitz share without what each position shares with itself: what is held against chance",
+             numbers.other_r2, reason);
+  fields.add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
+             row_quantiles(numbers.null_other_r2, 1 - options.level), no_null);
+  describe_p_values(fields, heads, p_value, q_value,
+                    {"other_r2", "under random rotations of the keys, heads pooled", no_null});
+  fields.add("kernel", {layer, head, offset_axis("offset", -reach, reach)}, "1",
+             "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and "
+             "self_term",
+             numbers.kernel);
+  fields.add("self_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
+             numbers.self_term);
+  fields.note_all("length", length)
+      .note_all("reach", reach)
+      .note_all("level", options.level)
+      .note_all("draws", options.draws)
+      .note_all("seed", options.seed);
+  return fields.append(position_term_fields(stack, options.reach)).taken();
 }
 
 extern const AnalysisKind position_atlas_analysis{.name = "position_atlas",

@@ -1,43 +1,24 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../../core/fields/head_name.h"
 #include "../../core/model/model.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/matrix.h"
-#include "../pass/analysis.h"
-#include "../statistics/false_discovery.h"
+#include "../pass/job_options.h"
 
 namespace headwave {
 
-struct PositionNullOptions {
-  Index draws = 40;        ///< random rotations; 0: no null
-  double level = 0.05;     ///< share of the heads given an offset that may be false
-  std::uint64_t seed = 1;  ///< of the rotations
-  int threads = 1;         ///< over draws; change no digit
-};
-
 /// The null of the heads of one layer: positions projected on random frames, one for each draw.
-class PositionNull {
- public:
+struct PositionNull {
+  std::vector<MatrixC> spectra;  ///< [draw] (T + 1, d_head) of the centred columns of P Q_draw, padded to 2 T
+  std::vector<Matrix> grams;     ///< [draw] (d_head, d_head) of the same columns
+
   /// @param positions  (T, d_model)
-  /// @param d_head     width of the heads to come, at most d_model
-  /// @throws ShapeError if it is more
-  PositionNull(MatrixView positions, Index d_head, const PositionNullOptions& options = {});
-
-  [[nodiscard]] const PositionNullOptions& options() const { return options_; }
-  [[nodiscard]] Index draws() const { return static_cast<Index>(spectra_.size()); }
-  [[nodiscard]] const MatrixC& spectrum(Index draw) const { return spectra_[static_cast<std::size_t>(draw)]; }
-  [[nodiscard]] const Matrix& gram(Index draw) const { return grams_[static_cast<std::size_t>(draw)]; }
-
- private:
-  PositionNullOptions options_;
-  std::vector<MatrixC> spectra_;  ///< (T + 1, d_head) of the centred columns of P Q_draw, padded to 2 T
-  std::vector<Matrix> grams_;     ///< (d_head, d_head) of the same columns
+  /// @param d_head     width of the heads to come
+  PositionNull(MatrixView positions, Index d_head, Index draws, std::uint64_t seed = 1, int threads = 1);
 };
 
 /// Scores of a head between positions alone. T = positions.
@@ -71,42 +52,21 @@ struct PositionKernel {
 /// Source: Yamamoto and Matsuzaki 2023; Toeplitz share and null are this project's.
 /// @param positions  (T, d_model)  what the layer would see of positions, see core/model/layer_positions.h
 /// @param null       of the same positions and head width
-/// @throws ShapeError if widths differ, the null is of others, or there are no rows; NumericError if an entry is not
-///         finite
+/// @throws NumericError if an entry is not finite
 PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, const PositionNull& null);
 
 struct PositionAtlasOptions {
-  std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
-  Index length = 0;           ///< T, the first so many positions; 0: those that were trained (layer_positions.h)
-  Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
-  PositionNullOptions null;
-  double least_times = 2;  ///< a prediction's weight is at least so many times chance: below it attention, being nearly
-                           ///< the same everywhere, need not land there
-  int threads = 0;         ///< 0: one per core; does not change results
+  std::vector<Index> layers = {};  ///< that are looked at, ascending; empty: all
+  Index length = 0;                ///< T, the first so many positions; 0: those that were trained (layer_positions.h)
+  Index reach = 64;                ///< offsets are predicted among |t| <= reach, in tokens
+  Index draws = 40;                ///< random rotations of the null; 0: no null
+  double level = 0.05;             ///< share of the heads given an offset that may be false
+  std::uint64_t seed = 1;          ///< of the rotations
+  int threads = 0;                 ///< 0: one per core; does not change results
 };
 
-/// The weights-only atlas: the offset of every head of a stack, predicted from its weights. No text, no
-/// forward pass.
-struct PositionAtlas {
-  HeadGrid grid;
-  Index length = 0;            ///< T
-  Index reach = 0;             ///< tokens, at most T - 1
-  Matrix kernel;               ///< (rows, 2 reach + 1)  equation (1)
-  Vector self_term;            ///< (rows)  the part of kernel[0] that comes from a word meeting itself
-  Vector toeplitz_r2;          ///< (rows)
-  Vector other_r2;             ///< (rows)  the same without offset 0: this one decides
-  Vector other_null_quantile;  ///< (rows)  of other_r2
-  Vector p_value;              ///< (rows)  chance of such an other_r2 under random rotations, all heads' draws pooled
-  Vector q_value;              ///< (rows)  p_value adjusted for the number of heads
-  Vector estimate;             ///< (rows)  argmax of the kernel, in tokens; NaN: it lies at the end of the search
-  Vector weight;               ///< (rows)  softmax of the kernel over the offsets searched, at that argmax
-  Vector chance;               ///< (rows)  the same of a flat kernel: one part for each offset searched
-  Vector offset;               ///< (rows)  estimate where `status` says that it is one; NaN elsewhere
-  std::vector<PredictedStatus> status;  ///< (rows)
-  std::string undefined;                ///< why there is no atlas; otherwise empty
-  PositionAtlasOptions options;
-};
-
+/// The weights-only atlas: the offset of every head of a stack, predicted from its weights. No text, no forward pass.
+///
 /// The mean score of every head at each offset if words were drawn independently,
 ///
 ///     kernel(t) = scale (mean of (P W_Q + b_Q) (P W_K)^T along diagonal t, row means removed)
@@ -119,22 +79,16 @@ struct PositionAtlas {
 /// only offsets t <= 0 are predicted.
 ///
 /// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at
-/// least `least_times` chance. One other than 0 comes from the order of positions alone: there other_r2, of P
+/// least twice chance: below it attention, being nearly the same everywhere, need not land there. One other than 0 comes from the order of positions alone: there other_r2, of P
 /// without biases, must exceed its null as well (q_value at most the level). At 0 words may be what matches,
 /// which no order of positions can tell from chance. Judge a prediction by its weight, not by its Toeplitz
 /// share: slow kernels are Toeplitz too, and draw attention nowhere.
 ///
 /// Layers whose projections a partial checkpoint lacks are left out, and those that were not asked for.
-/// @returns an atlas whose `undefined` says why, where the model has no position table
+/// @returns Fields position_atlas/...; only the first two, undefined with the reason, where the model has no position table;
+///         and, of a position term, its kernel by itself: position_term/kernel (head, offset)
 /// @throws ShapeError if the table has fewer positions than asked for, or EmbeddingMeans has no words
-PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options = {});
-
-/// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.
-std::vector<Field> describe(const PositionAtlas& atlas);
-
-/// The kernel of a position term by itself, position_term/kernel (head, offset); none where there is
-/// no term.
-std::vector<Field> position_term_fields(const Stack& stack, Index reach);
+std::vector<Field> position_atlas(const Stack& stack, const PositionAtlasOptions& options = {});
 
 inline constexpr OwnOption atlas_draws_option{
     "atlas_draws", "random rotations for the null of predicted offsets; 0: no null", 40, 3, 100000, true};

@@ -1,4 +1,4 @@
-#include "rotary_wave.h"
+// Where the wave that a rotary model has built in points each head.
 
 #include <algorithm>
 #include <cmath>
@@ -9,16 +9,53 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "../../core/algebra/product.h"
+#include "../../core/attention/position_term.h"
 #include "../../core/attention/probe.h"
 #include "../../core/fields/fields.h"
+#include "../../core/numbers/fft.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
+#include "../pass/analysis.h"
+#include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
 
 namespace headwave {
+
+// The rotary wave: the score of a head's mean query and mean key at every distance, after rotation.
+//
+// Before rotation, as complex numbers, pair m of a head's channels gives Re conj(q_m) k_m e^{i theta_m (j -
+// i)} to the score. With means over tokens q^, k^:
+//
+//     C_m = scale conj(q^_m) k^_m,   kappa(t) = Re sum_m C_m e^{i theta_m t} + constant          (1)
+//     t_m = -arg C_m / theta_m                                                                 (2)
+//
+// so pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|: phase over
+// frequency is the offset, as in phase_delay(), with frequencies that are known. This is the part of the
+// position term of head_account() that comes from the rotation alone; positions that mean queries and keys
+// encode themselves are left out.
+//
+//     coherence = max_t kappa(t) / sum |C_m|                                                   (3)
+//
+// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives
+// nearly the same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the
+// other pairs alone, the maximum over t and the sum both: 1 where they all ask for one offset, whatever the
+// slow pairs add. Its null: phases of C_m drawn at random, which keeps the weight of every pair; p = (1 +
+// draws that agree as much) / (1 + draws). A few pairs agree easily by chance, so with a small d_head the
+// test has little power.
+//
+// `use` is how much a head uses a pair at all: the mean modulus of its queries times that of its keys,
+// whatever their phases.
+//
+// Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
+
+/// Queries and keys of one document before they are turned, averaged over all tokens but the first, the usual
+/// sink. Rows are heads of the grid; a key head stands in the row of every query head that reads it.
+struct DocumentRotary {
+  Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
+  Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
+};
 
 // The class is not in an unnamed namespace: GCC would inline it more, fuse the products of complex numbers the other way
 // round, and change the last digit of results.
@@ -26,10 +63,13 @@ namespace headwave {
 /// Position kernels over the searched offsets. Heads of layers that turn nothing get zeros or NaN.
 class RotarySearch {
  public:
-  RotarySearch(const std::vector<const RotaryTerm*>& terms, Index heads, const RotaryWaveOptions& options)
-      : terms_(terms), heads_(heads), options_(options) {
-    for (const RotaryTerm* term : terms)
-      if (term != nullptr) turns_.try_emplace(term, *term, options);
+  /// @param reach  offsets |t| <= reach are searched, in tokens
+  RotarySearch(const Site& site, const Stack& stack, Index reach)
+      : heads_(site.grid.heads), reach_(reach), score_scale_(stack.block.score_scale) {
+    for (const Index layer : site.grid.layers) {
+      const RotaryTerm* term = terms_.emplace_back(stack.rotary(layer));
+      if (term != nullptr) turns_.try_emplace(term, *term, site, reach);
+    }
   }
 
   /// Of the first layer that turns.
@@ -46,7 +86,7 @@ class RotarySearch {
   [[nodiscard]] MatrixC coefficients(const DocumentRotary& mean) const {
     MatrixC all = MatrixC::Zero(mean.query.rows(), frequency().size());
     each([&](const Turn& turn, Index at) {
-      const double scale = options_.score_scale * turn.term.attention_factor * turn.term.attention_factor;
+      const double scale = score_scale_ * turn.term.attention_factor * turn.term.attention_factor;
       for (Index row = at; row < at + heads_; ++row)
         for (Index m = 0; m < all.cols(); ++m) {
           const auto [re, im] = channels_of(turn.term, m);
@@ -63,13 +103,13 @@ class RotarySearch {
       const Index still = mean.query.cols() - turn.term.channels;
       const Matrix query = mean.query.middleRows(at, heads_), key = mean.key.middleRows(at, heads_);
       all.segment(at, heads_) =
-          options_.score_scale * query.rightCols(still).cwiseProduct(key.rightCols(still)).rowwise().sum();
+          score_scale_ * query.rightCols(still).cwiseProduct(key.rightCols(still)).rowwise().sum();
     });
     return all;
   }
   /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
   [[nodiscard]] Matrix kernel(const MatrixC& c) const {
-    Matrix all = Matrix::Constant(c.rows(), 2 * options_.reach + 1, not_defined);
+    Matrix all = Matrix::Constant(c.rows(), 2 * reach_ + 1, not_defined);
     each([&](const Turn& turn, Index at) {
       all.block(at, 0, heads_, turn.wave.cols()) = turned(turn, c.middleRows(at, heads_));
     });
@@ -93,14 +133,14 @@ class RotarySearch {
     Matrix wave;  ///< (2 pairs, offsets searched)  cosines, and below them sines with their sign turned
     Vector far;   ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
 
-    Turn(const RotaryTerm& of, const RotaryWaveOptions& options)
-        : term(of.options()), frequency(of.frequency(options.length)) {
-      const Index searched = options.causal ? options.reach + 1 : 2 * options.reach + 1;
+    Turn(const RotaryTerm& of, const Site& site, Index reach)
+        : term(of.options()), frequency(of.frequency(site.length)) {
+      const Index searched = site.kind == AttentionKind::causal ? reach + 1 : 2 * reach + 1;
       const Index pairs = frequency.size();
       wave.resize(2 * pairs, searched);
       for (Index m = 0; m < pairs; ++m)
         for (Index t = 0; t < searched; ++t) {
-          const double turn = frequency[m] * static_cast<double>(t - options.reach);
+          const double turn = frequency[m] * static_cast<double>(t - reach);
           wave(m, t) = std::cos(turn);
           wave(pairs + m, t) = -std::sin(turn);
         }
@@ -121,9 +161,9 @@ class RotarySearch {
       if (terms_[l] != nullptr) layer(turns_.at(terms_[l]), static_cast<Index>(l) * heads_);
   }
 
-  std::vector<const RotaryTerm*> terms_;
-  Index heads_;
-  RotaryWaveOptions options_;
+  std::vector<const RotaryTerm*> terms_;  ///< of each layer; null: it turns nothing, and nothing is said of its heads
+  Index heads_, reach_;
+  double score_scale_;
   std::map<const RotaryTerm*, Turn> turns_;
 };
 
@@ -152,91 +192,25 @@ DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::
   return mean;
 }
 
-void set_interval(RotaryWave& result, const std::vector<DocumentRotary>& documents, const RotarySearch& search) {
-  const RotaryWaveOptions& options = result.options;
-  const BootstrapInterval ends = bootstrap_interval(
-      result.estimate, result.documents, options, Random(options.seed), [&](const std::vector<double>& times) {
-        const Matrix kernel = search.kernel(search.coefficients(mean_of(documents, times)));
-        Vector estimates(kernel.rows());
-        for (Index row = 0; row < kernel.rows(); ++row)
-          estimates[row] = peak_offset(kernel.row(row).transpose(), options.reach);
-        return estimates;
-      });
-  result.lower = ends.lower;
-  result.upper = ends.upper;
-}
-
-void set_null(RotaryWave& result, const RotarySearch& search) {
-  const Index rows = result.grid.rows(), draws = result.options.draws;
-  Matrix null(rows, draws);
-  parallel_for(draws, result.options.threads, [&](Index draw) {
-    Random random = Random(result.options.seed).stream(static_cast<std::uint64_t>(draw));
-    MatrixC c = result.coefficient;
+/// Chance of such an agreement where phases of C_m are drawn at random.
+Vector p_values_of(const Vector& agreement, const MatrixC& coefficient, const RotarySearch& search, Index draws,
+                   const AnalysisInput& input) {
+  Matrix null(agreement.size(), draws);
+  parallel_for(draws, input.threads, [&](Index draw) {
+    Random random = Random(input.options.seed).stream(static_cast<std::uint64_t>(draw));
+    MatrixC c = coefficient;
     for (Complex& one : c.reshaped<Eigen::RowMajor>())
       one = std::polar(std::abs(one), 2 * std::numbers::pi * random.uniform());
     null.col(draw) = search.agreement(c);
   });
-  result.p_value = Vector::Constant(rows, not_defined);
-  for (Index row = 0; row < rows; ++row) {
+  Vector p_value = Vector::Constant(agreement.size(), not_defined);
+  for (Index row = 0; row < p_value.size(); ++row) {
     if (draws == 0 || !are_finite(null.row(row))) continue;
-    const auto as_much = (null.row(row).array() >= result.agreement[row]).count();
-    result.p_value[row] = static_cast<double>(1 + as_much) / static_cast<double>(1 + draws);
+    const auto as_much = (null.row(row).array() >= agreement[row]).count();
+    p_value[row] = static_cast<double>(1 + as_much) / static_cast<double>(1 + draws);
   }
-  result.q_value = q_values(result.p_value);
+  return p_value;
 }
-
-void set_offsets(RotaryWave& result) {
-  for (Index row = 0; row < result.grid.rows(); ++row) {
-    const Vector kernel = result.kernel.row(row).transpose();
-    const auto peak = offset_peak(kernel, result.options.causal);
-    PredictedStatus status = PredictedStatus::nothing;
-    if (peak && result.coefficient.row(row).cwiseAbs().sum() > 0) {
-      const double top = kernel[peak->offset + result.options.reach];
-      result.weight[row] = 1 / (kernel.array() - top).isNaN().select(0, (kernel.array() - top).exp()).sum();
-      if (!peak->at_edge) result.estimate[row] = static_cast<double>(peak->offset);
-      const bool told = result.q_value[row] <= result.options.level;
-      status = !told ? PredictedStatus::chance : peak->at_edge ? PredictedStatus::edge : PredictedStatus::offset;
-    }
-    result.status.push_back(status);
-    if (status == PredictedStatus::offset) result.offset[row] = result.estimate[row];
-  }
-}
-
-}  // namespace
-
-RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid,
-                       const std::vector<const RotaryTerm*>& terms, const RotaryWaveOptions& options) {
-  if (documents.empty()) throw ShapeError("rotary_wave: there is no document");
-  if (terms.size() != grid.layers.size() || std::ranges::count(terms, nullptr) == std::ssize(terms))
-    throw ShapeError(
-        fmt::format("rotary_wave: {} rotations for {} layers; expected one for each, or null where a layer "
-                    "turns nothing, and one that turns",
-                    terms.size(), grid.layers.size()));
-  const RotarySearch search(terms, grid.heads, options);
-  const DocumentRotary mean = mean_of(documents, std::vector<double>(documents.size(), 1.0));
-  RotaryWave result;
-  result.grid = grid;
-  result.options = options;
-  result.documents = static_cast<Index>(documents.size());
-  result.frequency = search.frequency();
-  const Matrix layer_frequency = search.layer_frequency();
-  if ((layer_frequency.rowwise() - result.frequency.transpose()).cwiseAbs().maxCoeff() > 0)
-    result.layer_frequency = layer_frequency;
-  result.coefficient = search.coefficients(mean);
-  result.constant = search.constant(mean);
-  result.kernel = search.kernel(result.coefficient).colwise() + result.constant;
-  result.agreement = search.agreement(result.coefficient);
-  result.use = options.score_scale * mean.query_modulus.cwiseProduct(mean.key_modulus);
-  for (std::size_t layer = 0; layer < terms.size(); ++layer)
-    if (terms[layer] == nullptr) result.use.middleRows(static_cast<Index>(layer) * grid.heads, grid.heads).setZero();
-  result.estimate = result.offset = result.weight = Vector::Constant(grid.rows(), not_defined);
-  set_null(result, search);
-  set_offsets(result);
-  set_interval(result, documents, search);
-  return result;
-}
-
-namespace {
 
 class RotaryProbe : public Probe {
  public:
@@ -292,87 +266,113 @@ class RotaryWaveAnalysis : public AnalysisOf<ByDocument<DocumentRotary>> {
                     "no rotary positions");
       return fields.taken();
     }
-    RotaryWaveOptions how;
-    how.reach = std::min(options().reach, (site().length - 1) / 2);  // as measured_offset() searches
-    how.causal = site().kind == AttentionKind::causal;
-    how.length = site().length;
-    how.score_scale = stack().block.score_scale;
-    how.draws = 50 * options().draws;  // each costs next to nothing
-    how.level = options().fdr;
-    how.resamples = options().resamples;
-    how.seed = options().seed;
-    how.threads = input().threads;
-    std::vector<const RotaryTerm*> terms;
-    for (const Index layer : site().grid.layers) terms.push_back(stack().rotary(layer));
-    return describe(rotary_wave(sum, site().grid, terms, how));
+    return describe(sum);
   }
 
  private:
+  [[nodiscard]] std::vector<Field> describe(const std::vector<DocumentRotary>& documents) const;
   /// Whether one of the layers does.
   [[nodiscard]] bool turns() const {
     return std::ranges::any_of(site().grid.layers, [&](Index layer) { return stack().rotary(layer) != nullptr; });
   }
 };
 
-std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
-  return input.site.length < 3 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
-}
+std::vector<Field> RotaryWaveAnalysis::describe(const std::vector<DocumentRotary>& documents) const {
+  const HeadGrid& grid = site().grid;
+  const Index reach = std::min(options().reach, (site().length - 1) / 2);  // as measured_offset() searches
+  const Index draws = 50 * options().draws;                                // each costs next to nothing
+  ResampleOptions how;
+  how.resamples = options().resamples;
+  how.seed = options().seed;
+  how.threads = input().threads;
+  const RotarySearch search(site(), stack(), reach);
+  const DocumentRotary mean = mean_of(documents, std::vector<double>(documents.size(), 1.0));
+  const Vector frequency = search.frequency(), constant = search.constant(mean);
+  const Matrix layer_frequency = search.layer_frequency();
+  const MatrixC coefficient = search.coefficients(mean);
+  const Matrix kernel = search.kernel(coefficient).colwise() + constant;
+  const Vector agreement = search.agreement(coefficient);
+  Matrix use = stack().block.score_scale * mean.query_modulus.cwiseProduct(mean.key_modulus);
+  for (const Index layer : grid.layers)
+    if (stack().rotary(layer) == nullptr) use.middleRows(grid.first_row(layer), grid.heads).setZero();
+  const Vector p_value = p_values_of(agreement, coefficient, search, draws, input()), q_value = q_values(p_value);
+  // Where the kernel is largest, told from chance or not, and the softmax there.
+  Vector estimate = Vector::Constant(grid.rows(), not_defined), offset = estimate, weight = estimate;
+  std::vector<PredictedStatus> status;
+  for (Index row = 0; row < grid.rows(); ++row) {
+    const Vector own = kernel.row(row).transpose();
+    const auto peak = offset_peak(own, site().kind == AttentionKind::causal);
+    PredictedStatus& found = status.emplace_back(PredictedStatus::nothing);
+    if (!peak || !(coefficient.row(row).cwiseAbs().sum() > 0)) continue;
+    const double top = own[peak->offset + reach];
+    weight[row] = 1 / (own.array() - top).isNaN().select(0, (own.array() - top).exp()).sum();
+    if (!peak->at_edge) estimate[row] = static_cast<double>(peak->offset);
+    const bool told = q_value[row] <= options().fdr;
+    found = !told ? PredictedStatus::chance : peak->at_edge ? PredictedStatus::edge : PredictedStatus::offset;
+    if (found == PredictedStatus::offset) offset[row] = estimate[row];
+  }
+  const BootstrapInterval ends =
+      bootstrap_interval(estimate, std::ssize(documents), how, Random(how.seed), [&](const std::vector<double>& times) {
+        const Matrix drawn = search.kernel(search.coefficients(mean_of(documents, times)));
+        Vector estimates(drawn.rows());
+        for (Index row = 0; row < drawn.rows(); ++row) estimates[row] = peak_offset(drawn.row(row).transpose(), reach);
+        return estimates;
+      });
 
-}  // namespace
-
-std::vector<Field> describe(const RotaryWave& wave) {
-  const RotaryWaveOptions& options = wave.options;
-  const Axis layer = layer_axis(wave.grid.layers), head = head_axis(wave.grid.heads);
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
   const Axis pair =
-      counting_axis("pair", "1", "pair of channels that turn together, fastest first", 0, wave.frequency.size() - 1);
+      counting_axis("pair", "1", "pair of channels that turn together, fastest first", 0, frequency.size() - 1);
   const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair};
   const std::string at_end = "the position kernel is largest at the end of the search, |t| = reach";
   const std::string no_interval = "fewer than 5 documents, or no estimate";
   const std::string silent = "the mean query or the mean key is zero, or nothing turns";
   Fields fields("rotary_wave");
   fields.add("predicted_offset", heads, "token",
-             "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
+             "offset at which the position kernel is largest, where pairs agree more than chance", offset,
              "pairs agree no more than with random phases (q_value above level); or " + at_end);
-  fields.add("estimate", heads, "token", "offset at which the position kernel is largest", wave.estimate,
+  fields.add("estimate", heads, "token", "offset at which the position kernel is largest", estimate,
              silent + "; or " + at_end);
-  fields.add("lower", heads, "token", "lower end of the interval of estimate", wave.lower, no_interval);
-  fields.add("upper", heads, "token", "upper end of the interval of estimate", wave.upper, no_interval);
-  fields.add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched",
-             wave.weight, silent);
-  fields.add("kernel", {layer, head, offset_axis("offset", -options.reach, options.reach)}, "1",
+  fields.add("lower", heads, "token", "lower end of the interval of estimate", ends.lower, no_interval);
+  fields.add("upper", heads, "token", "upper end of the interval of estimate", ends.upper, no_interval);
+  fields.add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched", weight,
+             silent);
+  fields.add("kernel", {layer, head, offset_axis("offset", -reach, reach)}, "1",
              "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
              "left out",
-             wave.kernel, "the causal mask forbids the offset, or nothing turns");
-  fields
-      .add("constant", heads, "1", "the part of it that channels which do not turn give to every offset", wave.constant)
+             kernel, "the causal mask forbids the offset, or nothing turns");
+  fields.add("constant", heads, "1", "the part of it that channels which do not turn give to every offset", constant)
       .undefined_if_any("the layer turns nothing");
   fields.add(
       "agreement", heads, "1",
       "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
-      wave.agreement, silent + "; or no pair turns as far");
-  describe_p_values(fields, heads, wave.p_value, wave.q_value,
-                    {"agreement", "with random phases", "no null was drawn"});
-  fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
-  if (wave.layer_frequency.size() > 0)
+      agreement, silent + "; or no pair turns as far");
+  describe_p_values(fields, heads, p_value, q_value, {"agreement", "with random phases", "no null was drawn"});
+  fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", frequency);
+  if ((layer_frequency.rowwise() - frequency.transpose()).cwiseAbs().maxCoeff() > 0)
     fields.add("layer_frequency", {layer, pair}, "radian/token",
-               "frequency of a pair in each layer, where layers differ; 0: the layer does not turn",
-               wave.layer_frequency);
+               "frequency of a pair in each layer, where layers differ; 0: the layer does not turn", layer_frequency);
   fields.add("coefficient_real", pairs, "1", "scale conj(mean query) mean key of a pair, real part",
-             wave.coefficient.real());
+             coefficient.real());
   fields.add("coefficient_imaginary", pairs, "1", "scale conj(mean query) mean key of a pair, imaginary part",
-             wave.coefficient.imag());
-  fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", wave.use);
-  add_status(fields, heads, wave.status);
-  fields.note_all("documents", wave.documents)
-      .note_all("length", options.length)
-      .note_all("reach", options.reach)
-      .note_all("level", options.level)
-      .note_all("draws", options.draws)
-      .note_all("resamples", options.resamples)
-      .note_all("coverage", options.coverage)
-      .note_all("seed", static_cast<std::int64_t>(options.seed));
+             coefficient.imag());
+  fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", use);
+  add_status(fields, heads, status);
+  fields.note_all("documents", std::ssize(documents))
+      .note_all("length", site().length)
+      .note_all("reach", reach)
+      .note_all("level", options().fdr)
+      .note_all("draws", draws)
+      .note_all("resamples", how.resamples)
+      .note_all("coverage", how.coverage)
+      .note_all("seed", static_cast<std::int64_t>(how.seed));
   return fields.taken();
 }
+
+std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
+  return input.site.length < 3 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
+}
+
+}  // namespace
 
 extern const AnalysisKind rotary_wave_analysis{.name = "rotary_wave",
                                                .asks = "Where does the wave of rotary positions point?",

@@ -75,8 +75,10 @@ Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm&
   return made;
 }
 
-Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
-                      Index d_head) {
+/// The same of one head alone, or of all.
+Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
+                       Index d_head) {
+  if (head < 0) return project_parts(parts, weights, norm, count);
   if (!norm.empty() && norm.d_head == 0 && norm.scale.size() != d_head)
     return project_parts(parts, weights, norm, count).middleCols(head * d_head, d_head);
   Linear part = weights;
@@ -87,37 +89,29 @@ Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& 
 
 }  // namespace
 
-Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Index count) {
+Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, const BlockSpec& block,
+                     Index head) {
   const Latent& latent = weights.query_latent;
-  if (latent.empty()) return project_parts(parts, weights.query, weights.query_norm, count);
-  return project_parts(project_parts(parts, latent.down, latent.norm, count), weights.query, weights.query_norm, count);
+  if (latent.empty()) return project_parts(parts, weights.query, weights.query_norm, count, head, block.d_head);
+  Matrix32 all =
+      project_parts(project_parts(parts, latent.down, latent.norm, count), weights.query, weights.query_norm, count);
+  return head < 0 ? all : Matrix32(all.middleCols(head * block.d_head, block.d_head));
 }
 
-Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, Index kv_heads) {
+Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, const BlockSpec& block,
+                   Index head) {
   const Latent& latent = weights.key_latent;
-  if (latent.empty()) return project_parts(parts, weights.key, weights.key_norm, count);
-  Matrix32 own =
+  if (latent.empty()) return project_parts(parts, weights.key, weights.key_norm, count, head, block.d_head);
+  Matrix32 all =
       project_parts(project_parts(parts, latent.down, latent.norm, count), weights.key, weights.key_norm, count);
-  if (weights.shared_key.empty()) return own;
-  return with_shared_channels(own, project_parts(parts, weights.shared_key, {}, count), kv_heads);
+  if (!weights.shared_key.empty())
+    all = with_shared_channels(all, project_parts(parts, weights.shared_key, {}, count), block.kv_heads);
+  return head < 0 ? all : Matrix32(all.middleCols(head * block.d_head, block.d_head));
 }
 
-Matrix32 query_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
-                        const BlockSpec& block) {
-  const Index d = block.d_head;
-  if (weights.query_latent.empty()) return project_head(parts, weights.query, weights.query_norm, count, head, d);
-  return query_parts(parts, weights, count).middleCols(head * d, d);
-}
-
-Matrix32 key_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
-                      const BlockSpec& block) {
-  const Index d = block.d_head;
-  if (weights.key_latent.empty()) return project_head(parts, weights.key, weights.key_norm, count, head, d);
-  return key_parts(parts, weights, count, block.kv_heads).middleCols(head * d, d);
-}
-
-StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head)
-    : stack_(stack), first_(first), count_(count), by_head_(by_head) {
+StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head,
+                         std::vector<StreamSource> apart)
+    : stack_(stack), first_(first), count_(count), by_head_(by_head), apart_(std::move(apart)) {
   const Embedding& embedding = stack.embedding;
   using Kind = StreamSource::Kind;
   sources_ = {{Kind::words}, {Kind::positions}, {Kind::constants}};
@@ -128,27 +122,19 @@ StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index 
   if (!embedding.token_types.empty())
     parts_.middleRows(constants_source * count, count).rowwise() = embedding.token_types.row(0);
   hold_norm(embedding.norm, count, constants_source, parts_);
-  if (embedding.projection.empty()) return;
-  Linear projection = embedding.projection;
-  projection.bias = {};
-  parts_ = linear(parts_, projection);
-  if (!embedding.projection.bias.empty())
-    parts_.middleRows(constants_source * count, count).rowwise() += embedding.projection.bias.transpose();
-}
-
-StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart)
-    : StreamParts(stack, tokens, 0, static_cast<Index>(tokens.ids.size())) {
-  append(Matrix32::Zero(count_, parts_.cols()), {{StreamSource::Kind::others}});
-  apart_ = apart;
-}
-
-bool StreamParts::is_apart(const StreamSource& source) const {
-  return apart_.empty() || std::find(apart_.begin(), apart_.end(), source) != apart_.end();
+  if (!embedding.projection.empty()) {
+    Linear projection = embedding.projection;
+    projection.bias = {};
+    parts_ = linear(parts_, projection);
+    if (!embedding.projection.bias.empty())
+      parts_.middleRows(constants_source * count, count).rowwise() += embedding.projection.bias.transpose();
+  }
+  if (!apart_.empty()) append(Matrix32::Zero(count, parts_.cols()), {{Kind::others}});
 }
 
 void StreamParts::append(const Matrix32& parts, const std::vector<StreamSource>& sources) {
-  if (sources.size() == 1 && !is_apart(sources.front())) {
-    constexpr Index others_source = constants_source + 1;
+  constexpr Index others_source = constants_source + 1;
+  if (!apart_.empty() && std::ssize(sources_) > others_source && std::ranges::count(apart_, sources.front()) == 0) {
     parts_.middleRows(others_source * count_, count_) += parts;
     return;
   }
@@ -206,43 +192,6 @@ Matrix32 StreamParts::entering(Index layer) const {
   if (stack_.block.norm_place == NormPlace::pre)
     hold_norm(stack_.blocks[static_cast<std::size_t>(layer)].self_norm, count_, constants_source, parts);
   return parts;
-}
-
-namespace {
-
-std::vector<StreamSource> sources_of_keys(const std::vector<SourceOfKeys>& wanted) {
-  std::vector<StreamSource> sources;
-  for (const SourceOfKeys& one : wanted) sources.push_back(one.source);
-  return sources;
-}
-
-}  // namespace
-
-SourceKeysProbe::SourceKeysProbe(const Stack& stack, AttentionKind kind, const Document& document,
-                                 const std::vector<SourceOfKeys>& wanted)
-    : stack_(stack),
-      kind_(kind),
-      wanted_(wanted),
-      stream_(stack, document.query_tokens(kind), sources_of_keys(wanted)),
-      keys_(wanted.size()) {}
-
-void SourceKeysProbe::see(const LayerInput& input) {
-  if (input.kind != kind_) return;
-  for (std::size_t w = 0; w < wanted_.size(); ++w) {
-    const HeadName& head = wanted_[w].head;
-    if (head.layer != input.layer) continue;
-    const auto& sources = stream_.sources();
-    const Index source = std::find(sources.begin(), sources.end(), wanted_[w].source) - sources.begin();
-    const Matrix32 keys = key_parts_of(stream_.entering(input.layer), *input.weights, stream_.count(),
-                                       stack_.block.key_head(head.head), stack_.block);
-    keys_[w] = source < static_cast<Index>(sources.size())
-                   ? Matrix32(keys.middleRows(source * stream_.count(), stream_.count()))
-                   : Matrix32::Zero(stream_.count(), stack_.block.d_head);
-  }
-}
-
-void SourceKeysProbe::see(const StreamAddition& addition) {
-  if (addition.kind == kind_) stream_.add(addition);
 }
 
 }  // namespace headwave

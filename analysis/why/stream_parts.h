@@ -35,16 +35,14 @@ void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts);
 /// Queries of the parts of states. They add up to those of the whole state: the bias goes to the constants, and norms on the
 /// way, of compressed states and of queries, are held.
 /// @param parts  (parts * count, d_model), of which part `constants_source` is there
+/// @param head   the only head whose queries are wanted; below 0: all
 /// @returns (parts * count, heads * d_head)
-Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Index count);
+Matrix32 query_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, const BlockSpec& block,
+                     Index head = -1);
 /// The same of keys, (parts * count, kv_heads * d_head).
-Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, Index kv_heads);
-/// The same of one head alone, (parts * count, d_head).
-Matrix32 query_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
-                        const BlockSpec& block);
 /// @param head  key head
-Matrix32 key_parts_of(const Matrix32& parts, const AttentionWeights& weights, Index count, Index head,
-                      const BlockSpec& block);
+Matrix32 key_parts(const Matrix32& parts, const AttentionWeights& weights, Index count, const BlockSpec& block,
+                   Index head = -1);
 
 /// The residual stream at some places of one document as the sum of what wrote it: words, positions,
 /// constants (biases, token types), attention and feed-forward of each block. Norms on the way are held at
@@ -58,11 +56,11 @@ class StreamParts {
   /// @param first, count  the places that are followed
   /// @param by_head       whether attention is told apart by head; then add_heads() comes before every add() of
   ///                      attention
+  /// @param apart         the only sources beside words, positions and constants, all others being one source, "others";
+  ///                      empty: all are told apart
   /// @throws ShapeError as word_rows()
-  StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head = false);
-  /// The same with only some sources beside words, positions and constants; all others are one source,
-  /// "others".
-  StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart);
+  StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head,
+              std::vector<StreamSource> apart = {});
 
   /// What a sublayer writes, in the order of the model.
   void add(const StreamAddition& addition);
@@ -75,48 +73,23 @@ class StreamParts {
   [[nodiscard]] Matrix32 entering(Index layer) const;
 
   [[nodiscard]] const std::vector<StreamSource>& sources() const { return sources_; }
-  [[nodiscard]] Index count() const { return count_; }
 
  private:
   void append(const Matrix32& parts, const std::vector<StreamSource>& sources);
-  [[nodiscard]] bool is_apart(const StreamSource& source) const;
 
   const Stack& stack_;
-  std::vector<StreamSource> apart_;  // empty: all
   Index first_, count_;
   bool by_head_;
+  std::vector<StreamSource> apart_;  // empty: all
   std::vector<StreamSource> sources_;
   Matrix32 parts_;  // (sources * count, d_model)
   Matrix32 heads_;  // (heads * count, d_model)  of the attention that is added next
 };
 
-/// The keys of a head, and a source whose part in them is wanted.
-struct SourceOfKeys {
-  HeadName head;
-  StreamSource source;
-};
-
-/// Keeps the parts of heads' keys that come from some sources, for one document, before rotation.
-class SourceKeysProbe : public Probe {
- public:
-  /// @param kind    of the attention whose keys are looked at, within one sequence
-  /// @param wanted  outlives the probe
-  SourceKeysProbe(const Stack& stack, AttentionKind kind, const Document& document,
-                  const std::vector<SourceOfKeys>& wanted);
-  using Probe::see;
-  void see(const LayerInput& input) override;
-  void see(const StreamAddition& addition) override;
-  void see(const Tile& /*tile*/) override {}
-
-  /// [wanted] (T, d_head)
-  [[nodiscard]] std::vector<Matrix32> taken() { return std::move(keys_); }
-
- private:
-  const Stack& stack_;
-  AttentionKind kind_;
-  const std::vector<SourceOfKeys>& wanted_;
-  StreamParts stream_;
-  std::vector<Matrix32> keys_;
+/// Which source wrote what of the keys that read positions: equation (3) of score_sources.cpp.
+struct KeySources {
+  std::vector<StreamSource> sources;  ///< of the last layer; a layer reads those written before it
+  Matrix shares;                      ///< (rows, sources)  of a head's position kernel; rows add up to 1
 };
 
 }  // namespace headwave

@@ -5,33 +5,18 @@
 #include <vector>
 
 #include "../../analysis/pass/site.h"
-#include "../../analysis/why/attended_rows.h"
 #include "../../analysis/why/head_account.h"
-#include "../../analysis/why/score_sources.h"
+#include "../../analysis/why/stream_parts.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 
 namespace headwave {
 
-struct AccountEvidenceOptions {
-  Index documents = 8;            ///< of the account's, spread evenly
-  Index rows = most_chosen_rows;  ///< queries of each, at most
-  double coverage = 0.9;          ///< of the intervals
-  Index together = 1;             ///< documents side by side; does not change results
-  int threads = 1;                ///< does not change results
-};
+constexpr Index evidence_documents = 8;  ///< of the account's, at most, spread evenly
 
-/// What heads do when their keys are moved, or when what a source wrote is taken out of them.
-struct AccountEvidence {
-  HeadGrid grid;
-  bool rotary = false;              ///< queries were turned; else other rows of the position table were read
-  Index documents = 0;              ///< that were looked at
-  HeadNumber moved;                 ///< (3)  NaN: no key of the layer can be moved, or its effect could not be seen
-  std::vector<std::string> source;  ///< (rows)  what was taken out of the keys: "positions"; empty: nothing
-  Vector weight;                    ///< (rows)  where the profile is largest, as it is
-  Vector weight_without;            ///< (rows)  without that source
-  Vector weight_placebo;            ///< (rows)  without as much in random directions, mean over 10 draws
-  Vector lowest_placebo;            ///< (rows)  the lowest of these draws
+struct AccountEvidenceOptions {
+  Index together = 1;  ///< documents side by side; does not change results
+  int threads = 1;     ///< does not change results
 };
 
 /// Moves the keys of every head by u = 4 tokens in the running model, and measures how much of its offset profile
@@ -62,17 +47,16 @@ struct AccountEvidence {
 /// @param account  of the site
 /// @param sources  of the site; null: nothing is taken out
 /// @param done     is told how many documents are through; may be empty
+/// @returns Fields account_evidence/...
 /// @throws ShapeError if there is no document; Error as the source and the model pass
-AccountEvidence account_evidence(const Model& model, const Source& source, const Site& site, const HeadAccount& account,
-                                 const ScoreSources* sources, const AccountEvidenceOptions& options = {},
-                                 const std::function<void(Index)>& done = {});
+std::vector<Field> account_evidence(const Model& model, const Source& source, const Site& site,
+                                    const HeadAccount& account, const KeySources* sources,
+                                    const AccountEvidenceOptions& options = {},
+                                    const std::function<void(Index)>& done = {});
 
 /// Why no keys can be moved: nothing of what heads read of positions can be, or the model is not run. Empty:
 /// they can.
 /// @param first  document of the source
 std::string no_account_evidence(const Model& model, const AccountSite& site, const Document& first);
-
-/// Fields account_evidence/...
-std::vector<Field> describe(const AccountEvidence& evidence);
 
 }  // namespace headwave

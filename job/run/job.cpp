@@ -70,10 +70,9 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
     result.provenance["undefined_evidence"] = why;
     return;
   }
-  report.begin("evidence", std::min(options.documents, pass.sites()[s].documents));
-  append(result.fields,
-         describe(account_evidence(model, source, pass.sites()[s], *account, pass.finished(s).find<ScoreSources>(),
-                                   options, [&](Index through) { report.reached(through); })));
+  report.begin("evidence", std::min(evidence_documents, pass.sites()[s].documents));
+  append(result.fields, account_evidence(model, source, pass.sites()[s], *account, pass.finished(s).find<KeySources>(),
+                                         options, [&](Index through) { report.reached(through); }));
 }
 
 }  // namespace

@@ -120,9 +120,7 @@ Index tokens_of(const Model& model, const ModelAtlasOptions& options) {
 std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& options) {
   PositionAtlasOptions atlas = options.atlas;
   atlas.length = positions_read(stack, options);
-  std::vector<Field> fields = describe(position_atlas(stack, atlas));
-  append(fields, position_term_fields(stack, options.atlas.reach));
-  return fields;
+  return position_atlas(stack, atlas);
 }
 
 /// Why no document can pass through a model; empty: it can.
@@ -136,7 +134,7 @@ std::vector<KindResult> passed(const Model& model, const ModelPlace& place, cons
                                const ProgressCallback& progress) {
   WordInputOptions words = options.words;
   words.length = tokens_of(model, options);
-  words.seed = options.atlas.null.seed;
+  words.seed = options.atlas.seed;
   const JobInput input = word_input(model, place, words);
   return word_passes(input, {.reach = options.atlas.reach, .threads = options.atlas.threads}, progress);
 }
@@ -186,9 +184,9 @@ std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOpt
     if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term.name());
     result.provenance["score_scale"] = stack.block.score_scale;
     result.provenance["reach"] = static_cast<std::int64_t>(options.atlas.reach);
-    result.provenance["level"] = options.atlas.null.level;
-    result.provenance["draws"] = static_cast<std::int64_t>(options.atlas.null.draws);
-    result.provenance["seed"] = static_cast<std::int64_t>(options.atlas.null.seed);
+    result.provenance["level"] = options.atlas.level;
+    result.provenance["draws"] = static_cast<std::int64_t>(options.atlas.draws);
+    result.provenance["seed"] = static_cast<std::int64_t>(options.atlas.seed);
     results.push_back({kind, std::move(result)});
   }
   return results;

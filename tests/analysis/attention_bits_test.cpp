@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "../../analysis/why/head_account.h"
 #include "../../core/attention/attend.h"
 #include "../catch.h"
 #include "found_field.h"
@@ -86,13 +87,22 @@ LayerQueriesKeys planted_direction(const std::vector<std::int32_t>& w, Random& /
   return drawn;
 }
 
-/// @param keys  gets what the chosen queries give to each key
-AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, bool with_ids = true,
-                      AttendedKeySums* keys = nullptr,
-                      LayerQueriesKeys (*queries_keys)(const std::vector<std::int32_t>&, Random&) = planted_document) {
+/// What a job would sum up.
+struct PlantedSums {
+  AccountHalves halves;
+  AttendedKeySums keys;
+};
+
+PlantedSums planted(const Stack& stack, Index documents, std::uint64_t seed, bool with_ids = true,
+                    LayerQueriesKeys (*queries_keys)(const std::vector<std::int32_t>&, Random&) = planted_document) {
   const AttentionKind kind = stack.block.causal ? AttentionKind::causal : AttentionKind::self;
   const AccountSite site{{{0}, planted_heads}, kind, length, 24, &stack, false, length};
+  Site whole;
+  whole.kind = kind;
+  whole.grid = site.grid;
+  whole.length = whole.key_length = length;
   AccountSums sums;
+  AttendedKeySums keys;
   const Random random(seed);
   for (Index number = 0; number < documents; ++number) {
     Random own = random.stream(static_cast<std::uint64_t>(number));
@@ -105,135 +115,164 @@ AccountHalves planted(const Stack& stack, Index documents, std::uint64_t seed, b
     for (const std::int32_t id : document.ids) document.tokens.push_back(text_of(id));
     const LayerQueriesKeys drawn = queries_keys(w, own);
     AccountProbe probe(site, number, document, true);
-    AttendedKeyProbe key_probe(site, number, document, chosen_rows(length, AttentionBitsOptions().rows));
+    AttendedKeyProbe key_probe(whole, number, document);
     std::array<Probe*, 2> probes{&probe, &key_probe};
     const HeadInputs<float> inputs{drawn.query, drawn.key, {}, planted_heads, planted_heads, 1.0};
     attend<float>(inputs, {stack.block.causal, {}, 0}, {0, kind}, probes);
     add_to(sums, probe.taken());
-    if (keys != nullptr) add_to(*keys, key_probe.taken());
+    add_to(keys, key_probe.taken());
   }
-  return {site, std::move(sums.halves)};
+  return {{site, std::move(sums.halves)}, std::move(keys)};
 }
 
-double part(const AttentionBits& bits, BitsPart part, Index head) {
-  return bits.part[static_cast<std::size_t>(part)].value[head];
-}
-double gain(const AttentionBits& bits, BitsHypothesis hypothesis, Index head) {
-  return bits.gain[static_cast<std::size_t>(hypothesis)].value[head];
-}
+enum Part : Index { sink, position, word, match };
+
+/// The Fields of planted heads.
+class PlantedBits {
+ public:
+  explicit PlantedBits(const PlantedSums& sums, const AttentionBitsOptions& options = {})
+      : fields(attention_bits(sums.halves, sums.keys, options)) {}
+
+  /// A number of a head; of a Field with an axis before the layers, its entry.
+  [[nodiscard]] double operator()(const std::string& name, Index head, Index entry = 0) const {
+    return field_of(fields, name).doubles()[static_cast<std::size_t>(entry * planted_heads + head)];
+  }
+  [[nodiscard]] double bits(Index head) const { return (*this)("attention_bits/bits", head); }
+  [[nodiscard]] double part(Part part, Index head) const { return (*this)("attention_bits/part", head, part); }
+  [[nodiscard]] double gain(Index hypothesis, Index head) const {
+    return (*this)("attention_bits/gain", head, hypothesis);
+  }
+  /// Entries of a head in a Field whose last axes are a head's own, such as ranks.
+  template <class Entry = double>
+  [[nodiscard]] std::vector<Entry> of(const std::string& name, Index head) const {
+    const auto& all = std::get<std::vector<Entry>>(field_of(fields, name).values);
+    const auto each = std::ssize(all) / planted_heads;
+    return {all.begin() + head * each, all.begin() + (head + 1) * each};
+  }
+  /// Ids that were named for a head.
+  [[nodiscard]] std::vector<std::int64_t> named(const std::string& name, Index head) const {
+    std::vector<std::int64_t> ids = of<std::int64_t>(name, head);
+    std::erase(ids, -1);
+    return ids;
+  }
+  /// Offsets of the places of a head.
+  [[nodiscard]] std::vector<double> places(Index head) const {
+    std::vector<double> offsets;
+    for (Index rank = 0; rank < 3; ++rank)
+      if (const double offset = (*this)("attention_bits/place_offset", head, rank); !std::isnan(offset))
+        offsets.push_back(offset);
+    return offsets;
+  }
+  [[nodiscard]] bool differs(Index head) const {
+    return std::get<std::vector<std::uint8_t>>(field_of(fields, "attention_bits/band_differs").values)[head] != 0;
+  }
+
+  std::vector<Field> fields;
+};
+
+constexpr Index word_itself = 0, same_words = 1, after_copy = 2, hypotheses = 4;  // entries of attention_bits/gain
 
 }  // namespace
 
 TEST_CASE("planted heads: all of their attention, in the part it belongs to", "[analysis]") {
   const Stack stack = planted_stack(true);
-  AttentionBitsOptions options;
-  options.documents = 40;
-  options.word_draws = 32;
   for (const std::uint64_t seed : {3U, 4U}) {
-    const AttentionBits bits = attention_bits(planted(stack, 40, seed), options);
-    const auto mainly = [&](Planted head, BitsPart named) {
-      CAPTURE(seed, head, bits.bits.value[head], part(bits, BitsPart::sink, head), part(bits, BitsPart::position, head),
-              part(bits, BitsPart::word, head), part(bits, BitsPart::match, head));
-      CHECK(part(bits, named, head) >= 0.9 * bits.bits.value[head]);
+    const PlantedBits found(planted(stack, 40, seed), {.documents = 40});
+    const auto mainly = [&](Planted head, Part named) {
+      CAPTURE(seed, head, found.bits(head), found.part(sink, head), found.part(position, head), found.part(word, head),
+              found.part(match, head));
+      CHECK(found.part(named, head) >= 0.9 * found.bits(head));
     };
-    mainly(noise, BitsPart::match);
-    mainly(previous_place, BitsPart::position);
-    mainly(five_words, BitsPart::word);
-    mainly(same_word, BitsPart::match);
-    mainly(induction, BitsPart::match);
-    mainly(first_token, BitsPart::sink);
-    CHECK(bits.bits.value[uniform] == Approx(0).margin(1e-5));
-    CHECK(part(bits, BitsPart::position, words_and_place) > 0.25 * bits.bits.value[words_and_place]);
-    CHECK(part(bits, BitsPart::word, words_and_place) > 0.5 * bits.bits.value[words_and_place]);
+    mainly(noise, match);
+    mainly(previous_place, position);
+    mainly(five_words, word);
+    mainly(same_word, match);
+    mainly(induction, match);
+    mainly(first_token, sink);
+    CHECK(found.bits(uniform) == Approx(0).margin(1e-5));
+    CHECK(found.part(position, words_and_place) > 0.25 * found.bits(words_and_place));
+    CHECK(found.part(word, words_and_place) > 0.5 * found.bits(words_and_place));
     // Who asks does not matter for a head that words draw; what explains each head does, and nothing else gains.
-    CHECK(gain(bits, BitsHypothesis::word_itself, five_words) > 0.85 * part(bits, BitsPart::word, five_words));
-    CHECK(gain(bits, BitsHypothesis::same_word, same_word) > 0.9 * part(bits, BitsPart::match, same_word));
-    CHECK(gain(bits, BitsHypothesis::induction, induction) > 0.9 * part(bits, BitsPart::match, induction));
-    for (const HeadNumber& hypothesis : bits.gain) {
-      CHECK(hypothesis.value[noise] < 0.02);
-      CHECK(hypothesis.value[previous_place] < 0.02);
+    CHECK(found.gain(word_itself, five_words) > 0.85 * found.part(word, five_words));
+    CHECK(found.gain(same_words, same_word) > 0.9 * found.part(match, same_word));
+    CHECK(found.gain(after_copy, induction) > 0.9 * found.part(match, induction));
+    for (Index hypothesis = 0; hypothesis < hypotheses; ++hypothesis) {
+      CHECK(found.gain(hypothesis, noise) < 0.02);
+      CHECK(found.gain(hypothesis, previous_place) < 0.02);
     }
-    CHECK(gain(bits, BitsHypothesis::same_word, five_words) < 0.02);
-    CHECK(gain(bits, BitsHypothesis::induction, five_words) < 0.02);
+    CHECK(found.gain(same_words, five_words) < 0.02);
+    CHECK(found.gain(after_copy, five_words) < 0.02);
   }
 }
 
 TEST_CASE("a head that matches one direction loses its strongest keys without it, and little without a random one",
           "[analysis]") {
-  const Stack stack = planted_stack(true);
-  const MatchedContent content = attention_bits(planted(stack, 16, 5, true, nullptr, planted_direction)).content;
-  CHECK(content.directions[0] == 1);
-  CHECK(content.gain[static_cast<std::size_t>(MatchTilt::one)].value[0] > 0.5);
-  CHECK(content.without.value[0] < 0.35);
-  CHECK(content.without.upper[0] < content.placebo.lower[0]);
-  CHECK(content.placebo.value[0] > 0.8);
-  CHECK(std::isnan(content.without.value[1]));  // uniform attention: no key stands out
+  const PlantedBits found(planted(planted_stack(true), 16, 5, true, planted_direction));
+  CHECK(found.of<std::int64_t>("matched_content/directions", 0) == std::vector<std::int64_t>{1});
+  CHECK(found("matched_content/gain", 0) > 0.5);  // by one direction
+  CHECK(found("matched_content/without", 0) < 0.35);
+  CHECK(found("matched_content/without_upper", 0) < found("matched_content/placebo_lower", 0));
+  CHECK(found("matched_content/placebo", 0) > 0.8);
+  CHECK(std::isnan(found("matched_content/without", 1)));  // uniform attention: no key stands out
 }
 
 TEST_CASE("planted heads: attention follows the content of words that draw or match, and stays with places",
           "[analysis]") {
-  const Stack stack = planted_stack(true);
-  AttentionBitsOptions options;
-  options.documents = 40;
-  const AttentionBits bits = attention_bits(planted(stack, 40, 3), options);
-  const Vector &follow = bits.follow.value, &kept = bits.kept.value;
-  CAPTURE(follow, kept);
-  CHECK(follow[previous_place] < 0.01);
-  CHECK(kept[previous_place] > 0.99);
-  CHECK(follow[five_words] > 0.9);
-  CHECK(kept[five_words] > 0.9);
+  const PlantedBits found(planted(planted_stack(true), 40, 3), {.documents = 40});
+  const auto follow = [&](Planted head) { return found("attention_bits/follow", head); };
+  const auto kept = [&](Planted head) { return found("attention_bits/kept", head); };
+  CHECK(follow(previous_place) < 0.01);
+  CHECK(kept(previous_place) > 0.99);
+  CHECK(follow(five_words) > 0.9);
+  CHECK(kept(five_words) > 0.9);
   for (const Planted head : {same_word, induction}) {
-    CHECK(follow[head] > 0.95);
-    CHECK(kept[head] < 0.1);
+    CHECK(follow(head) > 0.95);
+    CHECK(kept(head) < 0.1);
   }
-  CHECK(follow[words_and_place] > 0.4);
-  CHECK(follow[words_and_place] < 0.9);
+  CHECK(follow(words_and_place) > 0.4);
+  CHECK(follow(words_and_place) < 0.9);
   for (const Planted head : {previous_place, five_words, same_word, induction, words_and_place}) {
-    CHECK(bits.trials[head] > 300);
-    CHECK(bits.follow.lower[head] <= follow[head]);
-    CHECK(bits.follow.upper[head] >= follow[head]);
+    CAPTURE(head);
+    CHECK(found("attention_bits/trials", head) > 300);
+    CHECK(found("attention_bits/follow_lower", head) <= follow(head));
+    CHECK(found("attention_bits/follow_upper", head) >= follow(head));
   }
   for (const Planted head : {first_token, uniform}) {  // no text key stands out
-    CHECK(bits.trials[head] == 0);
-    CHECK(std::isnan(follow[head]));
-    CHECK(std::isnan(kept[head]));
+    CHECK(found("attention_bits/trials", head) == 0);
+    CHECK(std::isnan(follow(head)));
+    CHECK(std::isnan(kept(head)));
   }
 }
 
 TEST_CASE("planted heads: every place that position makes a head look at is named, at any distance", "[analysis]") {
   const Stack stack = planted_stack(true);
-  const AttentionBits bits = attention_bits(planted(stack, 12, 3, true, nullptr, planted_places));
-  const std::vector<NamedPlace>& two = bits.places[0];
-  REQUIRE(two.size() == 2);
-  CHECK(std::min(two[0].offset, two[1].offset) == -3);
-  CHECK(std::max(two[0].offset, two[1].offset) == -1);
-  CHECK(two[0].first == two[0].offset);
-  CHECK(two[0].weight == Approx(0.5).margin(0.02));
-  CHECK(two[0].by_position == Approx(two[0].weight).margin(0.01));
-  REQUIRE(bits.places[1].size() == 1);
-  CHECK(bits.places[1].front().offset == -40);
-  REQUIRE(bits.places[2].size() == 1);
-  CHECK(bits.places[2].front().offset == -1);
-  CHECK(bits.by_band[2].differs);
-  CHECK(bits.by_band[2].weight[0] < 0.2);
-  CHECK(bits.by_band[2].weight[3] > 0.9);
-  CHECK(!bits.by_band[0].differs);
-  for (std::size_t head = 3; head < static_cast<std::size_t>(planted_heads); ++head) CHECK(bits.places[head].empty());
-  const AttentionBits drawn = attention_bits(planted(stack, 12, 3));
-  CHECK(!drawn.by_band[previous_place].differs);
-  REQUIRE(drawn.places[previous_place].size() == 1);
-  CHECK(drawn.places[previous_place].front().offset == -1);
-  REQUIRE(drawn.places[words_and_place].size() == 1);
-  CHECK(drawn.places[words_and_place].front().offset == -1);
-  CHECK(drawn.places[uniform].empty());
+  const PlantedBits found(planted(stack, 12, 3, true, planted_places));
+  std::vector<double> two = found.places(0);
+  CHECK(found("attention_bits/place_first", 0) == two.front());
+  CHECK(found("attention_bits/place_weight", 0) == Approx(0.5).margin(0.02));
+  CHECK(found("attention_bits/place_by_position", 0) == Approx(found("attention_bits/place_weight", 0)).margin(0.01));
+  std::ranges::sort(two);
+  CHECK(two == std::vector<double>{-3, -1});
+  CHECK(found.places(1) == std::vector<double>{-40});
+  CHECK(found.places(2) == std::vector<double>{-1});
+  CHECK(found.differs(2));
+  CHECK(found("attention_bits/band_weight", 2, 0) < 0.2);
+  CHECK(found("attention_bits/band_weight", 2, 3) > 0.9);
+  CHECK(!found.differs(0));
+  for (Index head = 3; head < planted_heads; ++head) CHECK(found.places(head).empty());
+  const PlantedBits drawn(planted(stack, 12, 3));
+  CHECK(!drawn.differs(previous_place));
+  CHECK(drawn.places(previous_place) == std::vector<double>{-1});
+  CHECK(drawn.places(words_and_place) == std::vector<double>{-1});
+  CHECK(drawn.places(uniform).empty());
 }
 
 TEST_CASE("parts of attention in bits add up to all of it, and all of it is what its definition says", "[analysis]") {
   const Stack stack = planted_stack(false);
-  const AccountHalves halves = planted(stack, 10, 5);
-  const AttentionBits bits = attention_bits(halves);
+  const PlantedSums sums = planted(stack, 10, 5);
+  const PlantedBits found(sums);
   Vector direct = Vector::Zero(planted_heads);
-  for (const AccountHalf& half : halves.halves)
+  for (const AccountHalf& half : sums.halves.halves)
     for (const AccountDocument& document : half.to_deal) {
       const Matrix query = document.layers.front().query.cast<double>(),
                    key = document.layers.front().key.cast<double>();
@@ -248,14 +287,14 @@ TEST_CASE("parts of attention in bits add up to all of it, and all of it is what
     }
   for (Index head = 0; head < planted_heads; ++head) {
     double sum = 0;
-    for (const HeadNumber& one : bits.part) sum += one.value[head];
-    CHECK(sum == Approx(bits.bits.value[head]).margin(1e-12));
-    CHECK(bits.bits.value[head] == Approx(direct[head]).margin(1e-5));
-    CHECK(bits.bits.lower[head] <= bits.bits.value[head]);
-    CHECK(bits.bits.upper[head] >= bits.bits.value[head]);
+    for (const Part part : {sink, position, word, match}) sum += found.part(part, head);
+    CHECK(sum == Approx(found.bits(head)).margin(1e-12));
+    CHECK(found.bits(head) == Approx(direct[head]).margin(1e-5));
+    CHECK(found("attention_bits/bits_lower", head) <= found.bits(head));
+    CHECK(found("attention_bits/bits_upper", head) >= found.bits(head));
     // No special token, no causal mask: nothing is a sink.
-    CHECK(bits.sink_mass[head] == Approx(0).margin(1e-6));
-    CHECK(part(bits, BitsPart::sink, head) == Approx(0).margin(1e-5));
+    CHECK(found("attention_bits/sink_mass", head) == Approx(0).margin(1e-6));
+    CHECK(found.part(sink, head) == Approx(0).margin(1e-5));
   }
 }
 
@@ -265,129 +304,106 @@ TEST_CASE("a learned sink is a sink", "[analysis]") {
   const std::vector<float> sinks(planted_heads, 5.F);
   block.self.sinks = VectorView32(sinks.data(), planted_heads);
   stack.blocks = {block};
-  const AttentionBits bits = attention_bits(planted(stack, 8, 7));
-  CHECK(bits.sink_mass[uniform] == Approx(std::exp(5.0) / (std::exp(5.0) + length)).margin(1e-5));
-  CHECK(part(bits, BitsPart::sink, uniform) == Approx(bits.bits.value[uniform]).margin(1e-5));
-  CHECK(bits.bits.value[uniform] > 1);
+  const PlantedBits found(planted(stack, 8, 7));
+  CHECK(found("attention_bits/sink_mass", uniform) == Approx(std::exp(5.0) / (std::exp(5.0) + length)).margin(1e-5));
+  CHECK(found.part(sink, uniform) == Approx(found.bits(uniform)).margin(1e-5));
+  CHECK(found.bits(uniform) > 1);
 }
 
 TEST_CASE("attention in bits without ids has parts, and no hypotheses about words", "[analysis]") {
   const Stack stack = planted_stack(true);
-  const AttentionBits bits = attention_bits(planted(stack, 8, 9, false));
-  CHECK(part(bits, BitsPart::position, previous_place) > 0.9 * bits.bits.value[previous_place]);
-  for (const HeadNumber& hypothesis : bits.gain) CHECK(std::isnan(hypothesis.value[same_word]));
-  CHECK_THROWS_AS(attention_bits(planted(stack, 1, 9)), ShapeError);
-}
-
-TEST_CASE("attention in bits does not depend on threads", "[analysis]") {
-  const Stack stack = planted_stack(true);
-  const AccountHalves halves = planted(stack, 8, 11);
-  AttentionBitsOptions one, two;
-  two.threads = 2;
-  for (std::size_t p = 0; p < bits_parts; ++p)
-    CHECK(attention_bits(halves, one).part[p].value == attention_bits(halves, two).part[p].value);
+  const PlantedBits found(planted(stack, 8, 9, false));
+  CHECK(found.part(position, previous_place) > 0.9 * found.bits(previous_place));
+  for (Index hypothesis = 0; hypothesis < hypotheses; ++hypothesis)
+    CHECK(std::isnan(found.gain(hypothesis, same_word)));
+  CHECK_THROWS_AS(PlantedBits(planted(stack, 1, 9)), ShapeError);
 }
 
 TEST_CASE("words and pairs of words are named where they were planted, and nowhere else", "[analysis]") {
-  const Stack stack = planted_stack(true);
-  AttendedKeySums keys;
-  AttentionBitsOptions options;
-  options.documents = 40;
-  const AttentionBits bits = attention_bits(planted(stack, 40, 3, true, &keys), options, keys);
+  const PlantedBits found(planted(planted_stack(true), 40, 3), {.documents = 40});
   const auto words_of = [&](Planted head) {
-    std::vector<std::int32_t> ids;
-    for (const NamedWord& word : bits.words.named[head]) ids.push_back(word.id);
+    std::vector<std::int64_t> ids = found.named("attention_words/word_id", head);
     std::ranges::sort(ids);
     return ids;
   };
-  const std::vector<std::int32_t> five{0, 1, 2, 3, 4};
+  const std::vector<std::int64_t> five{0, 1, 2, 3, 4};
   CHECK(words_of(five_words) == five);
   CHECK(words_of(words_and_place) == five);
-  for (const NamedWord& word : bits.words.named[five_words]) CHECK(word.ratio > 3);
+  for (const double ratio : found.of("attention_words/ratio", five_words)) CHECK((std::isnan(ratio) || ratio > 3));
   for (const Planted head : {noise, previous_place, first_token, uniform}) {
     CAPTURE(head, words_of(head));
     CHECK(words_of(head).empty());
   }
-  CHECK(bits.content.pairs_found[same_word] > 20);
-  for (const MatchedPair& pair : bits.content.pairs[same_word]) {
-    CHECK(pair.query == pair.key);
-    CHECK(pair.excess > 0.2);
-  }
+  CHECK(found.of<std::int64_t>("matched_content/pairs_found", same_word).front() > 20);
+  CHECK(found.named("matched_content/pair_query_id", same_word) ==
+        found.named("matched_content/pair_key_id", same_word));
+  for (const double excess : found.of("matched_content/pair_excess", same_word)) CHECK(excess > 0.2);
   for (const Planted head : {noise, previous_place, five_words, words_and_place, first_token, uniform}) {
-    CAPTURE(head, bits.content.pairs_found[head]);
-    CHECK(bits.content.pairs[head].empty());
+    CAPTURE(head);
+    CHECK(found.named("matched_content/pair_query_id", head).empty());
   }
 }
 
 TEST_CASE("classes of words gain where they draw attention", "[analysis]") {
-  const Stack stack = planted_stack(true);
-  AttendedKeySums keys;
-  const AttentionBits bits = attention_bits(planted(stack, 16, 4, true, &keys), {}, keys);
-  const auto gain = [&](WordClass of, Planted head) {
-    return bits.words.gain[static_cast<std::size_t>(of)].value[head];
-  };
-  const double word = part(bits, BitsPart::word, five_words);
-  CHECK(gain(WordClass::capital, five_words) > 0.9 * word);
-  CHECK(gain(WordClass::word_or_class, five_words) > 0.9 * word);
-  CHECK(gain(WordClass::digits, five_words) < 0.1 * word);
-  CHECK(gain(WordClass::punctuation, five_words) == Approx(0).margin(1e-6));
-  for (const HeadNumber& one : bits.words.gain) {
-    CHECK(one.value[noise] < 0.02);
-    CHECK(one.value[previous_place] < 0.02);
+  const PlantedBits found(planted(planted_stack(true), 16, 4));
+  enum Class : Index { rarity, punctuation, capital, digits, continuation, word_or_class, classes };
+  const auto gain = [&](Index of, Planted head) { return found("attention_words/class_gain", head, of); };
+  const double all = found.part(word, five_words);
+  CHECK(gain(capital, five_words) > 0.9 * all);
+  CHECK(gain(word_or_class, five_words) > 0.9 * all);
+  CHECK(gain(digits, five_words) < 0.1 * all);
+  CHECK(gain(punctuation, five_words) == Approx(0).margin(1e-6));
+  for (Index one = 0; one < classes; ++one) {
+    CHECK(gain(one, noise) < 0.02);
+    CHECK(gain(one, previous_place) < 0.02);
   }
 }
 
 TEST_CASE("directions of the match have the words that match at their ends", "[analysis]") {
-  const Stack stack = planted_stack(false);
-  AttentionBitsOptions options;
-  options.documents = 40;
-  const AttentionBits bits = attention_bits(planted(stack, 40, 5), options);
-  CHECK(bits.content.directions[same_word] == directions_tested);
-  CHECK(bits.content.directions[induction] == directions_tested);
-  for (const Planted head : {previous_place, five_words, first_token, uniform})
-    CHECK(bits.content.directions[head] == 0);
-  const double match = part(bits, BitsPart::match, same_word);
-  const auto gain = [&](MatchTilt tilt) { return bits.content.gain[static_cast<std::size_t>(tilt)].value[same_word]; };
-  CHECK(gain(MatchTilt::one) > 0);
-  CHECK(gain(MatchTilt::sixteen) > gain(MatchTilt::four));
-  CHECK(gain(MatchTilt::four) > gain(MatchTilt::one));
-  CHECK(gain(MatchTilt::sixteen) > 0.3 * match);
-  CHECK(gain(MatchTilt::place) < 0.05 * match);
-  // Like words match, so a direction has the same word at its ends of both sides.
-  Index directions = 0;
-  for (const DirectionWords& direction : bits.content.words[same_word])
+  const PlantedBits found(planted(planted_stack(false), 40, 5), {.documents = 40});
+  const auto directions = [&](Planted head) {
+    return found.of<std::int64_t>("matched_content/directions", head).front();
+  };
+  CHECK(directions(same_word) == 16);
+  CHECK(directions(induction) == 16);
+  for (const Planted head : {previous_place, five_words, first_token, uniform}) CHECK(directions(head) == 0);
+  const double all = found.part(match, same_word);
+  enum Tilt : Index { one, two, four, eight, sixteen, place };
+  const auto gain = [&](Tilt tilt) { return found("matched_content/gain", same_word, tilt); };
+  CHECK(gain(Tilt::one) > 0);
+  CHECK(gain(sixteen) > gain(four));
+  CHECK(gain(four) > gain(Tilt::one));
+  CHECK(gain(sixteen) > 0.3 * all);
+  CHECK(gain(place) < 0.05 * all);
+  // Like words match, so a direction has the same word at its ends of both sides: (direction, side, end, 4 words).
+  const std::vector<std::int64_t> ids = found.of<std::int64_t>("matched_content/direction_word_id", same_word);
+  REQUIRE(ids.size() == 3 * 2 * 2 * 4);
+  Index same = 0;
+  for (std::size_t direction = 0; direction < 3; ++direction)
     for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
-      const std::vector<DirectionWord>&query = direction[0][end], &key = direction[1][end];
-      if (query.empty() || key.empty()) continue;
-      ++directions;
-      CHECK(query.front().id == key.front().id);
+      const std::int64_t query = ids[16 * direction + 4 * end], key = ids[16 * direction + 8 + 4 * end];
+      if (query < 0 || key < 0) continue;
+      ++same;
+      CHECK(query == key);
     }
-  CHECK(directions >= 3);
-  for (const DirectionWords& direction : bits.content.words[noise])
-    for (const auto& side : direction)
-      for (const std::vector<DirectionWord>& end : side) CHECK(end.empty());
+  CHECK(same >= 3);
+  CHECK(found.named("matched_content/direction_word_id", noise).empty());
 }
 
-TEST_CASE("words and matches do not depend on threads, and are described", "[analysis]") {
-  const Stack stack = planted_stack(true);
-  AttendedKeySums keys;
-  const AccountHalves halves = planted(stack, 10, 6, true, &keys);
-  AttentionBitsOptions one, two;
-  two.threads = 2;
-  const std::vector<Field> fields = describe(attention_bits(halves, one, keys)),
-                           again = describe(attention_bits(halves, two, keys));
-  REQUIRE(fields.size() == again.size());
-  for (std::size_t f = 0; f < fields.size(); ++f) {
-    const auto* numbers = std::get_if<std::vector<double>>(&fields[f].values);
+TEST_CASE("attention in bits, words and matches do not depend on threads", "[analysis]") {
+  const PlantedSums sums = planted(planted_stack(true), 10, 6);
+  const PlantedBits found(sums), again(sums, {.threads = 2});
+  REQUIRE(found.fields.size() == again.fields.size());
+  for (std::size_t f = 0; f < found.fields.size(); ++f) {
+    const auto* numbers = std::get_if<std::vector<double>>(&found.fields[f].values);
     if (numbers == nullptr) {
-      CHECK(fields[f].values == again[f].values);
+      CHECK(found.fields[f].values == again.fields[f].values);
       continue;
     }
-    const auto& others = std::get<std::vector<double>>(again[f].values);
+    const auto& others = std::get<std::vector<double>>(again.fields[f].values);
     CHECK(std::ranges::equal(*numbers, others, [](double a, double b) { return a == b || (a != a && b != b); }));
   }
-  CHECK(std::get<std::vector<std::string>>(field_of(fields, "attention_words/word").values)[words_named * five_words]
-            .starts_with("W"));
+  CHECK(found.of<std::string>("attention_words/word", five_words).front().starts_with("W"));
 }
 
 TEST_CASE("texts of tokens that documents share are kept once", "[analysis]") {

@@ -109,7 +109,7 @@ struct DrawnJob {
   AccountSite site;
   AccountSums sums;
 
-  DrawnJob(const std::vector<DrawnHead>& heads, Index documents, Random random, Index dealt = 1000) {
+  DrawnJob(const std::vector<DrawnHead>& heads, Index documents, Random random, Index dealt_tokens = Index{1} << 24) {
     std::vector<DrawnDocuments> drawn;
     for (std::size_t h = 0; h < heads.size(); ++h) {
       drawn.emplace_back(heads[h], random.stream(h));
@@ -123,7 +123,7 @@ struct DrawnJob {
     site.key_length = first.length;
     site.reach = first.reach;
     for (Index number = 0; number < documents; ++number) {
-      AccountProbe probe(site_here(), number, {}, is_dealt(number, documents, dealt));
+      AccountProbe probe(site_here(), number, {}, is_dealt(number, documents, first.length, dealt_tokens));
       for (std::size_t h = 0; h < heads.size(); ++h) {
         const DrawnQueriesKeys one = drawn[h].document(number);
         const HeadInputs<float> inputs{one.query.topRows(site.length), one.key, {}, 1, 1, 1.0};

@@ -233,12 +233,18 @@ TEST_CASE("where positions are zero no head is positional, whatever texts have i
 }
 
 TEST_CASE("as many documents are dealt as 4096 tokens take, even and odd ones alike", "[analysis]") {
-  CHECK(dealt_documents(100, 512) == 8);
-  CHECK(dealt_documents(100, 128) == 32);
-  CHECK(dealt_documents(5, 512) == 5);
-  const DrawnJob job({waves()}, 21, Random(8), 6);
+  const auto dealt = [](Index documents, Index tokens) {
+    Index count = 0;
+    for (Index i = 0; i < documents; ++i) count += is_dealt(i, documents, tokens) ? 1 : 0;
+    return count;
+  };
+  CHECK(dealt(100, 512) == 8);
+  CHECK(dealt(100, 128) == 32);
+  CHECK(dealt(5, 512) == 5);
+  CHECK(!is_dealt(0, 5, 512, 0));
+  const DrawnJob job({waves()}, 21, Random(8), 512);
   CHECK(job.sums.halves[0].documents == 11);
   CHECK(job.sums.halves[1].documents == 10);
-  for (const AccountHalf& half : job.sums.halves) CHECK(half.to_deal.size() == 3);
-  CHECK(job.account().dealt == 6);
+  for (const AccountHalf& half : job.sums.halves) CHECK(half.to_deal.size() == 4);
+  CHECK(job.account().dealt == 8);
 }

@@ -128,7 +128,7 @@ TEST_CASE("the chain finds both fixtures as they were planted, and as numpy does
     }
     CHECK(rest / scores.squaredNorm() < 1e-24);
     const HeadWeights weights{made.query, made.key, Vector::Zero(32)};
-    const PositionKernel kernel = position_kernel(made.states, weights, {made.states, 32, {.draws = 0}});
+    const PositionKernel kernel = position_kernel(made.states, weights, {made.states, 32, 0});
     // Row means, which the kernel takes away, vanish only where all waves fill whole periods.
     CHECK(kernel.toeplitz_r2 == Approx(1).margin(first ? 1e-3 : 1e-11));
   }

@@ -8,6 +8,7 @@
 #include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "../test_numbers.h"
+#include "found_field.h"
 
 using namespace headwave;
 
@@ -31,6 +32,31 @@ Matrix centred_scores(const Matrix& positions, const HeadWeights& head, bool bia
   return scores;
 }
 
+/// The Fields of an atlas, by head.
+struct Atlas {
+  std::vector<Field> fields;
+  Atlas(const Stack& stack, const PositionAtlasOptions& options = {}) : fields(position_atlas(stack, options)) {}
+
+  [[nodiscard]] Vector numbers(const std::string& name) const {
+    const auto& all = field_of(fields, "position_atlas/" + name).doubles();
+    return Eigen::Map<const Vector>(all.data(), std::ssize(all));
+  }
+  [[nodiscard]] double operator()(const std::string& name, Index row) const { return numbers(name)[row]; }
+  [[nodiscard]] Vector kernel(Index row) const {
+    const Index width = 2 * reach() + 1;
+    return numbers("kernel").segment(row * width, width);
+  }
+  [[nodiscard]] PredictedStatus status(Index row) const {
+    const auto& all = std::get<std::vector<std::uint8_t>>(field_of(fields, "position_atlas/status").values);
+    return static_cast<PredictedStatus>(all[static_cast<std::size_t>(row)]);
+  }
+  [[nodiscard]] Index reach() const { return about("reach"); }
+  [[nodiscard]] Index about(const char* name) const {
+    return std::get<std::int64_t>(fields.front().attributes.at(name));
+  }
+  [[nodiscard]] Index rows() const { return numbers("predicted_offset").size(); }
+};
+
 }  // namespace
 
 TEST_CASE("the position kernel is the diagonal means of the whole matrix, at any length") {
@@ -38,7 +64,7 @@ TEST_CASE("the position kernel is the diagonal means of the whole matrix, at any
     CAPTURE(length);
     const Matrix positions = random_matrix(length, 6, 1);
     const HeadWeights head = random_head(6, 3, 2);
-    const PositionKernel found = position_kernel(positions, head, {positions, 3, {.draws = 5}});
+    const PositionKernel found = position_kernel(positions, head, {positions, 3, 5});
     const Matrix scores = centred_scores(positions, head, false);
     const double size = scores.norm() + 1e-300;
     Matrix toeplitz(length, length);
@@ -65,34 +91,26 @@ TEST_CASE("the position kernel is the diagonal means of the whole matrix, at any
 TEST_CASE("a head of zeros, and positions that are all the same, have no kernel share") {
   HeadWeights head = random_head(6, 3, 2);
   const Matrix same = Matrix::Ones(9, 6);
-  CHECK(std::isnan(position_kernel(same, head, {same, 3}).toeplitz_r2));
+  CHECK(std::isnan(position_kernel(same, head, {same, 3, 40}).toeplitz_r2));
   head.key.setZero();
   const Matrix positions = random_matrix(9, 6, 1);
-  const PositionKernel none = position_kernel(positions, head, {positions, 3});
+  const PositionKernel none = position_kernel(positions, head, {positions, 3, 40});
   CHECK(std::isnan(none.toeplitz_r2));
   CHECK(none.null_other_r2.size() == 0);
   CHECK(none.kernel.cwiseAbs().maxCoeff() == 0);
 }
 
-TEST_CASE("a kernel is refused of positions, weights and a null that do not fit, and of what is not finite") {
+TEST_CASE("a kernel is refused of what is not finite") {
   const HeadWeights head = random_head(6, 3, 2);
-  const Matrix positions = random_matrix(9, 6, 1);
-  const PositionNull null(positions, 3, {.draws = 2});
-  CHECK(position_kernel(positions, head, null).kernel.size() == 17);
-  CHECK_THROWS_AS(position_kernel(random_matrix(9, 5, 1), head, null), ShapeError);
-  CHECK_THROWS_AS(position_kernel(Matrix(0, 6), head, {positions, 3, {.draws = 0}}), ShapeError);
-  CHECK_THROWS_AS(position_kernel(random_matrix(8, 6, 1), head, null), ShapeError);
-  CHECK_THROWS_WITH(position_kernel(positions, head, {positions, 4, {.draws = 2}}), ContainsSubstring("a null of"));
-  CHECK_THROWS_WITH(PositionNull(positions, 7), ContainsSubstring("heads of width 7 in states of width 6"));
-  Matrix broken = positions;
+  Matrix broken = random_matrix(9, 6, 1);
   broken(4, 2) = std::nan("");
-  CHECK_THROWS_AS(position_kernel(broken, head, null), NumericError);
+  CHECK_THROWS_AS(position_kernel(broken, head, {random_matrix(9, 6, 1), 3, 2}), NumericError);
 }
 
 TEST_CASE("a change of basis inside the head changes nothing") {
   const Matrix positions = random_matrix(24, 8, 3);
   HeadWeights head = random_head(8, 4, 4);
-  const PositionNull none(positions, 4, {.draws = 0});
+  const PositionNull none(positions, 4, 0);
   const PositionKernel before = position_kernel(positions, head, none);
   Random random(9);
   const Matrix turn = random_frame(4, 4, random);
@@ -107,35 +125,32 @@ TEST_CASE("a change of basis inside the head changes nothing") {
 
 TEST_CASE("the atlas of the planted bank predicts every planted offset, from the weights alone") {
   const PlantedModel planted = planted_model(planted_bank());
-  const PositionAtlas atlas = position_atlas(planted.model.stack);
-  REQUIRE(atlas.undefined.empty());
-  CHECK(atlas.length == 512);
+  const Atlas atlas(planted.model.stack);
+  CHECK(atlas.about("length") == 512);
   Index row = 0, positional = 0;
   for (const auto& layer : planted.spec.heads)
     for (const PlantedHead& head : layer) {
       CAPTURE(row, name_of(head.kind));
       if (head.positional()) {
         ++positional;
-        CHECK(atlas.offset[row] == head.offset);
+        CHECK(atlas("predicted_offset", row) == head.offset);
         // Exactly Toeplitz before row means are taken away; over 512 positions these are small.
-        CHECK(atlas.toeplitz_r2[row] > 0.99);
-        CHECK(atlas.other_r2[row] > atlas.other_null_quantile[row]);
+        CHECK(atlas("toeplitz_r2", row) > 0.99);
+        CHECK(atlas("other_r2", row) > atlas("other_null_quantile", row));
       } else if (head.kind == PlantedKind::content) {
-        CHECK(atlas.offset[row] == 0);  // every word finds itself, and nothing but its word
-        CHECK(atlas.self_term[row] > 0.9 * atlas.kernel(row, atlas.reach));
+        CHECK(atlas("predicted_offset", row) == 0);  // every word finds itself, and nothing but its word
+        CHECK(atlas("self_term", row) > 0.9 * atlas.kernel(row)[atlas.reach()]);
       } else {
-        CHECK(std::isnan(atlas.offset[row]));
+        CHECK(std::isnan(atlas("predicted_offset", row)));
       }
       ++row;
     }
   CHECK(positional >= 8);
   // Threads change no digit.
-  PositionAtlasOptions one;
-  one.threads = 1;
-  const Vector single = position_atlas(planted.model.stack, one).other_null_quantile;
+  const Vector all = atlas.numbers("other_null_quantile"),
+               single = Atlas(planted.model.stack, {.threads = 1}).numbers("other_null_quantile");
   for (Index i = 0; i < single.size(); ++i)
-    CHECK((single[i] == atlas.other_null_quantile[i] ||
-           (std::isnan(single[i]) && std::isnan(atlas.other_null_quantile[i]))));
+    CHECK((single[i] == all[i] || (std::isnan(single[i]) && std::isnan(all[i]))));
 }
 
 TEST_CASE("two words and three positions, on the page: the kernel with b_Q, and what a word adds to itself") {
@@ -154,15 +169,13 @@ TEST_CASE("two words and three positions, on the page: the kernel with b_Q, and 
   stack.blocks[0].self.key = {identity, {}};
   // Words average to nothing, so positions are themselves: scores (i + 2) j, less their row means (i + 2)(j - 1).
   // Diagonal 0: (-2 + 0 + 4) / 3; 1: (0 + 3) / 2; 2: 2; -1: (-3 + 0) / 2; -2: -4. The words' covariance is diag(1, 0).
-  PositionAtlasOptions options;
-  options.null.draws = 0;
-  const PositionAtlas atlas = position_atlas(stack, options);
-  CHECK(atlas.self_term[0] == 0.5);
+  const Atlas atlas(stack, {.draws = 0});
+  CHECK(atlas("self_term", 0) == 0.5);
   const Vector expected = (Vector(5) << -2, -0.75, 1.0 / 3 + 0.5, 0.75, 1).finished();
-  CHECK((atlas.kernel.row(0).transpose() - expected).cwiseAbs().maxCoeff() < 1e-6);
-  CHECK(atlas.status[0] == PredictedStatus::edge);
+  CHECK((atlas.kernel(0) - expected).cwiseAbs().maxCoeff() < 1e-6);
+  CHECK(atlas.status(0) == PredictedStatus::edge);
   stack.embedding.words = {};
-  CHECK(position_atlas(stack, options).self_term[0] == 0);
+  CHECK(Atlas(stack, {.draws = 0})("self_term", 0) == 0);
 }
 
 TEST_CASE("a kernel that rises to the end of the search predicts nothing: undefined (edge), at every reach") {
@@ -170,28 +183,26 @@ TEST_CASE("a kernel that rises to the end of the search predicts nothing: undefi
   PlantedSpec spec = planted_bank();
   const PlantedModel planted = planted_model(spec);
   Stack stack = planted.model.stack;
-  const PositionAtlas all = position_atlas(stack);
+  const Vector all = Atlas(stack).numbers("predicted_offset");
   for (const Index reach : {3, 5}) {
     CAPTURE(reach);
-    PositionAtlasOptions options;
-    options.reach = reach;
-    const PositionAtlas cut = position_atlas(stack, options);
+    const Atlas cut(stack, {.reach = reach});
     Index at_edge = 0;
-    for (Index row = 0; row < cut.grid.rows(); ++row) {
-      CAPTURE(row, all.offset[row]);
-      const double t = all.offset[row];
-      const PredictedStatus status = cut.status[static_cast<std::size_t>(row)];
+    for (Index row = 0; row < cut.rows(); ++row) {
+      const double t = all[row];
+      CAPTURE(row, t);
+      const PredictedStatus status = cut.status(row);
       if (std::isnan(t)) continue;
       if (std::abs(t) < static_cast<double>(reach)) {
         CHECK(status == PredictedStatus::offset);
-        CHECK(cut.offset[row] == t);
+        CHECK(cut("predicted_offset", row) == t);
       } else if (status == PredictedStatus::edge) {
         ++at_edge;
-        CHECK(std::isnan(cut.offset[row]));
-        CHECK(std::isnan(cut.estimate[row]));
+        CHECK(std::isnan(cut("predicted_offset", row)));
+        CHECK(std::isnan(cut("estimate", row)));
       } else {
         // The kernel may have an alias within the search, but never does its cut-off pass for a peak.
-        CHECK(std::abs(cut.estimate[row]) < static_cast<double>(reach));
+        CHECK(std::abs(cut("estimate", row)) < static_cast<double>(reach));
       }
     }
     CHECK(at_edge >= 1);
@@ -201,26 +212,27 @@ TEST_CASE("a kernel that rises to the end of the search predicts nothing: undefi
 TEST_CASE("what a kernel predicts is worth its weight: a flat one is told from chance, and still predicts nothing") {
   const PlantedModel planted = planted_model(planted_bank());
   Stack stack = planted.model.stack;
-  const PositionAtlas plain = position_atlas(stack);
-  for (Index row = 0; row < plain.grid.rows(); ++row) {
-    if (std::isnan(plain.offset[row])) continue;
-    const Vector kernel = plain.kernel.row(row).transpose();
-    const Index at = static_cast<Index>(plain.offset[row]) + plain.reach;
-    CHECK(plain.weight[row] == Approx(std::exp(kernel[at]) / kernel.array().exp().sum()));
-    CHECK(plain.chance[row] == Approx(1.0 / 129));
+  const Atlas plain(stack);
+  const Vector offset = plain.numbers("predicted_offset");
+  for (Index row = 0; row < offset.size(); ++row) {
+    if (std::isnan(offset[row])) continue;
+    const Vector kernel = plain.kernel(row);
+    const Index at = static_cast<Index>(offset[row]) + plain.reach();
+    CHECK(plain("predicted_weight", row) == Approx(std::exp(kernel[at]) / kernel.array().exp().sum()));
+    CHECK(plain("chance", row) == Approx(1.0 / 129));
   }
   stack.block.score_scale *= 1e-3;
-  const PositionAtlas faint = position_atlas(stack);
-  for (Index row = 0; row < plain.grid.rows(); ++row) {
-    if (std::isnan(plain.offset[row])) continue;
-    CHECK((faint.q_value[row] == plain.q_value[row] || std::isnan(plain.q_value[row])));
-    CHECK(faint.status[static_cast<std::size_t>(row)] == PredictedStatus::weak);
-    CHECK(std::isnan(faint.offset[row]));
-    CHECK(faint.estimate[row] == plain.offset[row]);
-    CHECK(faint.weight[row] < 1.1 / 129);
+  const Atlas faint(stack);
+  for (Index row = 0; row < offset.size(); ++row) {
+    if (std::isnan(offset[row])) continue;
+    CHECK((faint("q_value", row) == plain("q_value", row) || std::isnan(plain("q_value", row))));
+    CHECK(faint.status(row) == PredictedStatus::weak);
+    CHECK(std::isnan(faint("predicted_offset", row)));
+    CHECK(faint("estimate", row) == offset[row]);
+    CHECK(faint("predicted_weight", row) < 1.1 / 129);
   }
   stack.block.causal = true;
-  CHECK(position_atlas(stack).chance[1] == Approx(1.0 / 65));
+  CHECK(Atlas(stack)("chance", 1) == Approx(1.0 / 65));
 }
 
 TEST_CASE("models without a position table have no atlas, and say so, their term has a kernel") {
@@ -230,16 +242,13 @@ TEST_CASE("models without a position table have no atlas, and say so, their term
   RotaryOptions rotary;
   rotary.channels = 8;
   stack.position_term = {.turned = std::make_shared<RotaryTerm>(rotary)};
-  const PositionAtlas atlas = position_atlas(stack);
-  CHECK(atlas.undefined == "no position table");
-  const std::vector<Field> fields = describe(atlas);
-  REQUIRE(fields.size() == 2);
+  const std::vector<Field> fields = position_atlas(stack, {.reach = 5});
+  REQUIRE(fields.size() == 3);
   CHECK(fields[0].size() == 0);  // no projections are known either
   CHECK(std::get<std::string>(fields[0].attributes.at("undefined")) == "no position table");
-  const std::vector<Field> term = position_term_fields(stack, 5);
-  REQUIRE(term.size() == 1);
-  CHECK(term[0].size() == 22);
-  CHECK(term[0].doubles()[5] == 1);
+  const Field& term = field_of(fields, "position_term/kernel");
+  CHECK(term.size() == 22);
+  CHECK(term.doubles()[5] == 1);
   stack.position_term = {};
-  CHECK(position_term_fields(stack, 5).empty());
+  CHECK(position_atlas(stack).size() == 2);
 }

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "../../analysis/why/attention_bits.h"
+#include "../../analysis/why/head_account.h"
 #include "../../core/attention/attend.h"
+#include "../analysis/found_field.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -16,7 +18,7 @@ constexpr Index mixed_heads = 3, mixed_length = 48, mixed_words = 40;
 constexpr Index mixed_places = mixed_length + 1, mixed_one = mixed_places + mixed_words, mixed_width = mixed_one + 9;
 
 /// @param accounted  documents whose attention is accounted for
-AttentionBits bits_of_mixtures(Index documents, Index accounted, std::uint64_t seed) {
+std::vector<Field> bits_of_mixtures(Index documents, Index accounted, std::uint64_t seed) {
   Stack stack;
   stack.block.heads = stack.block.kv_heads = mixed_heads;
   stack.block.d_head = mixed_width;
@@ -55,33 +57,33 @@ AttentionBits bits_of_mixtures(Index documents, Index accounted, std::uint64_t s
     attend<float>(inputs, {true, {}, 0}, {0, AttentionKind::causal}, probes);
     add_to(sums, probe.taken());
   }
-  AttentionBitsOptions options;
-  options.documents = accounted;
-  return attention_bits({site, std::move(sums.halves)}, options);
+  return attention_bits({site, std::move(sums.halves)}, {}, {.documents = accounted});
+}
+
+/// All bits (number 0), or one of the four parts; or an end of its interval.
+/// @param end  "_lower", "_upper", or empty
+double number_of(const std::vector<Field>& fields, std::size_t number, std::size_t head, const std::string& end = "") {
+  return number == 0 ? field_of(fields, "attention_bits/bits" + end).doubles()[head]
+                     : field_of(fields, "attention_bits/part" + end).doubles()[(number - 1) * mixed_heads + head];
 }
 
 }  // namespace
 
 TEST_CASE("intervals of bits and of every part that matters cover about 90 of 100 planted mixtures", "[chance]") {
   constexpr int drawn = 100, large = 10;
-  const auto number_of = [](const AttentionBits& bits, std::size_t number) -> const HeadNumber& {
-    return number == 0 ? bits.bits : bits.part[number - 1];
-  };
   std::array<std::array<double, 5>, mixed_heads> truth{};  // what many documents give
   for (std::uint64_t draw = 0; draw < large; ++draw) {
-    const AttentionBits bits = bits_of_mixtures(200, 200, 1000 + draw);
+    const std::vector<Field> bits = bits_of_mixtures(200, 200, 1000 + draw);
     for (std::size_t head = 0; head < mixed_heads; ++head)
-      for (std::size_t number = 0; number < 5; ++number)
-        truth[head][number] += number_of(bits, number).value[static_cast<Index>(head)] / large;
+      for (std::size_t number = 0; number < 5; ++number) truth[head][number] += number_of(bits, number, head) / large;
   }
   std::array<std::array<int, 5>, mixed_heads> covered{};
   for (std::uint64_t draw = 1; draw <= drawn; ++draw) {
-    const AttentionBits bits = bits_of_mixtures(40, 16, draw);
+    const std::vector<Field> bits = bits_of_mixtures(40, 16, draw);
     for (std::size_t head = 0; head < mixed_heads; ++head)
       for (std::size_t number = 0; number < 5; ++number) {
-        const HeadNumber& one = number_of(bits, number);
-        const auto row = static_cast<Index>(head);
-        covered[head][number] += one.lower[row] <= truth[head][number] && truth[head][number] <= one.upper[row] ? 1 : 0;
+        const bool above = number_of(bits, number, head, "_lower") <= truth[head][number];
+        covered[head][number] += above && truth[head][number] <= number_of(bits, number, head, "_upper") ? 1 : 0;
       }
   }
   int all = 0, numbers = 0;
@@ -100,6 +102,6 @@ TEST_CASE("intervals of bits and of every part that matters cover about 90 of 10
 TEST_CASE("a head that finds the same word has no position, from 16 documents on", "[chance]") {
   // The means of so few documents hold each document's own words.
   double position = 0;
-  for (std::uint64_t draw = 1; draw <= 10; ++draw) position += bits_of_mixtures(16, 16, draw).part[1].value[1] / 10;
+  for (std::uint64_t draw = 1; draw <= 10; ++draw) position += number_of(bits_of_mixtures(16, 16, draw), 2, 1) / 10;
   CHECK(std::abs(position) < 0.06);
 }

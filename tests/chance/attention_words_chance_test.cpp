@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "../../analysis/why/attention_bits.h"
+#include "../../analysis/why/head_account.h"
 #include "../../core/attention/attend.h"
+#include "../analysis/found_field.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -14,15 +16,17 @@ constexpr Index chance_heads = 40, chance_width = 12, chance_length = 48, chance
 
 /// Every second head: queries and keys drawn anew for every token, so that words tell nothing. The others: sharper or broader
 /// attention to the places before, by a number drawn for every query, and keys with contents that nobody reads.
-AttentionBits bits_of_chance(std::uint64_t seed) {
+std::vector<Field> bits_of_chance(std::uint64_t seed) {
   Stack stack;
   stack.block.heads = stack.block.kv_heads = chance_heads;
   stack.block.d_head = chance_width;
   const AccountSite site{{{0}, chance_heads}, AttentionKind::self, chance_length, 16, &stack, false, chance_length};
+  Site whole;
+  whole.grid = site.grid;
+  whole.length = whole.key_length = chance_length;
   AccountSums sums;
   AttendedKeySums keys;
   Random random(seed);
-  AttentionBitsOptions options;
   for (Index number = 0; number < chance_documents; ++number) {
     Document document;
     for (Index i = 0; i < chance_length; ++i) {
@@ -53,14 +57,14 @@ AttentionBits bits_of_chance(std::uint64_t seed) {
         for (Index c = 8; c < chance_width; ++c) k[c] = static_cast<float>(random.normal());
       }
     AccountProbe probe(site, number, document, true);
-    AttendedKeyProbe key_probe(site, number, document, chosen_rows(chance_length, options.rows));
+    AttendedKeyProbe key_probe(whole, number, document);
     std::array<Probe*, 2> probes{&probe, &key_probe};
     const HeadInputs<float> inputs{query, key, {}, chance_heads, chance_heads, 1.0};
     attend<float>(inputs, {false, {}, 0}, {0, AttentionKind::self}, probes);
     add_to(sums, probe.taken());
     add_to(keys, key_probe.taken());
   }
-  return attention_bits({site, std::move(sums.halves)}, options, keys);
+  return attention_bits({site, std::move(sums.halves)}, keys);
 }
 
 }  // namespace
@@ -69,16 +73,20 @@ TEST_CASE("of heads that know no words at most the stated share has words, pairs
           "[chance]") {
   Index words = 0, pairs = 0, ends = 0, directions = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const AttentionBits bits = bits_of_chance(seed);
+    const std::vector<Field> bits = bits_of_chance(seed);
+    // Whether any id is named for a head.
+    const auto named = [&](const char* field, std::size_t head) {
+      const auto& ids = std::get<std::vector<std::int64_t>>(field_of(bits, field).values);
+      const std::size_t each = ids.size() / chance_heads;
+      const auto first = ids.begin() + static_cast<std::ptrdiff_t>(head * each);
+      return std::any_of(first, first + static_cast<std::ptrdiff_t>(each), [](std::int64_t id) { return id >= 0; });
+    };
+    const auto& counts = std::get<std::vector<std::int64_t>>(field_of(bits, "matched_content/directions").values);
     for (std::size_t head = 0; head < chance_heads; ++head) {
-      words += bits.words.named[head].empty() ? 0 : 1;
-      pairs += bits.content.pairs[head].empty() ? 0 : 1;
-      bool named = false;
-      for (const DirectionWords& direction : bits.content.words[head])
-        for (const auto& side : direction)
-          for (const auto& end : side) named = named || !end.empty();
-      ends += named ? 1 : 0;
-      if (head % 2 == 1) directions += bits.content.directions[head] > 0 ? 1 : 0;
+      words += named("attention_words/word_id", head) ? 1 : 0;
+      pairs += named("matched_content/pair_query_id", head) ? 1 : 0;
+      ends += named("matched_content/direction_word_id", head) ? 1 : 0;
+      if (head % 2 == 1) directions += counts[head] > 0 ? 1 : 0;
     }
   }
   WARN("of 200 heads " << words << " have words, " << pairs << " pairs, " << ends << " words of directions; of 100 "

@@ -206,11 +206,10 @@ ControlCalls control_calls(Control control) {
     const TestPass pass{.grid = stack.grid(), .stack = stack.stack, .options = options};
     calls.phases.add(field_of(pass.fields("phase_delay", shown), "phase_delay/predicted_offset").doubles());
 
-    PositionNullOptions draws;
-    draws.seed = options.seed;
-    const PositionNull null(made.positions, head_width, draws);
+    constexpr Index draws = 40;
+    const PositionNull null(made.positions, head_width, draws, options.seed);
     Vector share(heads_of_job), offset(heads_of_job);
-    Matrix null_share(heads_of_job, draws.draws);
+    Matrix null_share(heads_of_job, draws);
     for (Index h = 0; h < heads_of_job; ++h) {
       const auto at = static_cast<std::size_t>(h);
       const HeadWeights head{made.query[at], made.key[at], Vector::Zero(head_width)};

@@ -12,13 +12,12 @@
 #include "../../analysis/attention/head_cluster.h"
 #include "../../analysis/registry/registry.h"
 #include "../../analysis/statistics/k_means.h"
-#include "../../analysis/why/rotary_wave.h"
+#include "../../analysis/why/head_account.h"
 #include "../../core/fields/measures.h"
 #include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
-#include "../../job/run/account_evidence.h"
 #include "../../job/studies/comparison.h"
 #include "../../job/studies/model_atlas.h"
 #include "../../reports/tables/head_sentence.h"
@@ -122,17 +121,14 @@ TEST_CASE("every Field and every word of a head that the sources name is in the 
   account.measured = account.uniform = Matrix(0, 1);
   account.site.reach = 0;
   add(word_atlas(account));
-  add(describe(RotaryWave()));
+  const JobInput rotary =
+      random_input(repository_file("tests/golden/families/llama"), {.documents = 3, .period = 10, .repeats = 2}, false);
+  JobOptions wave;
+  wave.only = {"rotary_wave"};
+  add(run_job(rotary.model, *rotary.source, wave).fields);
   Result other = planted.run(6);
   other.provenance["told"] = std::string("otherwise");
   add(comparison(other, planted.run(6)).fields);
-  AccountEvidence evidence;
-  evidence.grid = {{0}, 1};
-  evidence.source = {"positions"};
-  const Vector one = Vector::Zero(1);
-  evidence.moved = {one, one, one};
-  evidence.weight = evidence.weight_without = evidence.weight_placebo = evidence.lowest_placebo = one;
-  add(describe(evidence));
 
   const std::regex field_name(R"(["'`]([a-z_]+/[a-z_0-9]+)(:[a-z]*)?["'`])");
   const std::regex said(R"re((?:Said \w+\{|word\()"(\w+)", (?:place\) === )?"([^"]+)")re");

@@ -14,7 +14,7 @@ using namespace headwave;
 TEST_CASE("an atlas is refused of a model that is none, of more positions than there are, or of heads that are not") {
   const auto bert = repository_file("tests/golden/models/bert");  // 40 positions, 2 layers of 4 heads
   ModelAtlasOptions options;
-  options.atlas.null.draws = 0;
+  options.atlas.draws = 0;
   CHECK_THROWS_AS(model_atlas(std::filesystem::path("/nowhere"), options), IoError);
   CHECK_THROWS_AS(model_atlas(repository_file("tests/golden/hdf5_sample.h5"), options), Error);
   for (const Index length : {1, 41}) {
@@ -30,7 +30,7 @@ TEST_CASE("an atlas reads the rows of the position table that were trained, and 
   const auto model = model_with_untrained_rows(folder);
   const auto read = [&](Index rows, Index length) {
     ModelAtlasOptions options;
-    options.atlas.null.draws = 0;
+    options.atlas.draws = 0;
     options.atlas.length = length;
     options.rows = rows;
     options.words.documents = 1;

@@ -20,7 +20,7 @@ TEST_CASE("GPT-2's layer 0 has the Toeplitz shares that numpy gives") {
   const MatrixView32 fused = checkpoint.matrix("transformer.h.0.attn.c_attn.weight", {768, 2304});
   constexpr std::array<double, 12> expected{0.828, 0.800, 0.792, 0.781, 0.780, 0.593,
                                             0.828, 0.764, 0.808, 0.835, 0.813, 0.795};
-  const PositionNull null(positions, 64, {.draws = 0});
+  const PositionNull null(positions, 64, 0);
   for (Index head = 0; head < 12; ++head) {
     const HeadWeights weights{fused.middleCols(64 * head, 64).cast<double>(),
                               fused.middleCols(768 + 64 * head, 64).cast<double>(), Vector::Zero(64)};
@@ -33,7 +33,7 @@ TEST_CASE("a partial checkpoint has an atlas of what it holds, and says what is 
   NEEDS_SHARED("gpt2-small-attention/model.safetensors");
   ModelAtlasOptions options;
   options.atlas.length = 512;
-  options.atlas.null.draws = 4;
+  options.atlas.draws = 4;
   const std::vector<KindResult> results = model_atlas(shared_file("gpt2-small-attention"), options);
   REQUIRE(results.size() == 1);
   const Result& result = results.front().result;

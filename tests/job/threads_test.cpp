@@ -33,7 +33,7 @@ TEST_CASE("threads change no digit") {
 
 TEST_CASE("threads change no digit of an atlas") {
   ModelAtlasOptions options;
-  options.atlas.null.draws = 4;
+  options.atlas.draws = 4;
   const auto atlas = [&](int threads) {
     options.atlas.threads = threads;
     return model_atlas(repository_file("tests/golden/models/bert"), options).front().result;

@@ -38,7 +38,7 @@ TEST_CASE("random words find every planted offset, in every layer, and none wher
   write_planted_directory(planted, *documents, folder.path());
   ModelAtlasOptions options;
   options.atlas.length = 256;
-  options.atlas.null.draws = 3;
+  options.atlas.draws = 3;
   const std::vector<KindResult> results = model_atlas(folder.path(), options);
   REQUIRE(results.size() == 1);
   const Result& result = results.front().result;
@@ -83,7 +83,7 @@ TEST_CASE("threads change no digit of an atlas by random words, the seed does") 
 
 TEST_CASE("an encoder-decoder's two sequences are both drawn: what looks within one is predicted") {
   ModelAtlasOptions options;
-  options.atlas.null.draws = 3;
+  options.atlas.draws = 3;
   const std::vector<KindResult> results = model_atlas(repository_file("tests/golden/families/bart"), options);
   REQUIRE(results.size() == 2);
   CHECK(results[0].kind == AttentionKind::self);
@@ -96,7 +96,7 @@ TEST_CASE("an encoder-decoder's two sequences are both drawn: what looks within 
 TEST_CASE("no passes where none are asked for, and documents are not longer than the model's positions") {
   const std::filesystem::path gpt2 = repository_file("tests/golden/families/gpt2");
   ModelAtlasOptions options;
-  options.atlas.null.draws = 3;
+  options.atlas.draws = 3;
   options.words.documents = 0;
   const Result weights = model_atlas(gpt2, options).front().result;
   CHECK(weights.find("word_atlas/predicted_offset") == nullptr);

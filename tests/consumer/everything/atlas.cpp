@@ -4,6 +4,7 @@
 
 #include "headwave/analysis/why/position_atlas.h"
 #include "headwave/core/errors/error.h"
+#include "headwave/core/fields/head_name.h"
 #include "headwave/data/models/model_directory.h"
 
 int main(int argc, char** argv) try {
@@ -12,12 +13,12 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const headwave::Model model = headwave::open_model({argv[1]});
-  const headwave::PositionAtlas atlas = headwave::position_atlas(model.stack);
-  const auto names = headwave::heads_of(atlas.grid);
-  for (std::size_t row = 0; row < names.size(); ++row) {
-    const double offset = atlas.offset[static_cast<headwave::Index>(row)];
-    if (std::isnan(offset)) continue;
-    std::printf("%s %+.0f\n", headwave::head_name(names[row].layer, names[row].head).c_str(), offset);
+  const headwave::Field offset = headwave::position_atlas(model.stack).front();  // (layer, head)
+  const std::size_t heads = offset.axes.back().size();
+  for (std::size_t row = 0; row < offset.doubles().size(); ++row) {
+    const auto layer = static_cast<headwave::Index>(row / heads), head = static_cast<headwave::Index>(row % heads);
+    if (std::isnan(offset.doubles()[row])) continue;
+    std::printf("%s %+.0f\n", headwave::head_name(layer, head).c_str(), offset.doubles()[row]);
   }
   return 0;
 } catch (const headwave::Error& error) {
