@@ -9,7 +9,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
-#include "../../core/fields/strongest_heads.h"
 #include "../tables/head_table.h"
 
 namespace headwave {
