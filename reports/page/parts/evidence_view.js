@@ -21,7 +21,7 @@ export function evidenceRows(page, place) {
   const [dealt, shuffled] = [value("head_account/position_strength:"), value("head_account/null_strength:")];
   if (strength !== null && dealt !== null) {
     const explained = part === null || measures.word("profile", place) === "no preference" ? ""
-      : `; positions give ${percentText(Math.max(0, part))} of what can be explained`;
+      : `; positions give ${percentText(Math.max(0, part))} of what can be explained of its profile over offsets`;
     add("Contents were dealt to other places of the same document: positions alone are left", strength, dealt,
       `strength ${change(strength, dealt)}${explained}`);
   }
@@ -51,10 +51,19 @@ export function evidenceRows(page, place) {
   if (left !== null && random !== null)
     add("The first direction in which contents match was removed from its keys", 1, left,
       `strongest keys keep ${percentText(left)} of their weight; a random direction: ${percentText(random)}`);
+  for (const [what, unit, scale] of [["loss", "nats", 1], ["state", "%", 100]]) {
+    const of = (quantity) => value(`head_effect/${what}${quantity}:`);
+    if (of("") === null || (what === "state" && value("loss_change") !== null)) continue;
+    const numbers = ["", "_lower", "_upper", "_placebo"].map((quantity) => numberText(scale * of(quantity), 3));
+    add("Its output was replaced by its mean over other documents", null, null,
+      `the ${what === "loss" ? "loss" : "final state"} changed by ${numbers[0]} ${unit} (interval ${numbers[1]} to `
+      + `${numbers[2]}); by a random change as large: ${numbers[3]} ${unit}`);
+  }
   return rows;
 }
 
 function barsOf(before, after) {
+  if (after === null) return null;
   const first = before === null ? null : textBar(before, "before");
   return element("span", { class: "bars" }, first, textBar(after, "after"));
 }
@@ -63,7 +72,7 @@ export const evidenceView = {
   id: "evidence",
   title: "What was done, and what happened",
   hasNothing: (page) => !page.measures.get("head_account/position_strength:") 
-    && !page.measures.get("follows"),
+    && !page.measures.get("follows") && !page.measures.get("head_effect/state:"),
   words: "Grey bars: before; blue bars: after. A full bar is 1.",
   async show({ page, place }) {
     const rows = evidenceRows(page, place).flatMap(({ done, before, after, happened }) => [
