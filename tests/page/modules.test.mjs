@@ -193,6 +193,15 @@ test("evidence: a p-value stands beside the strength that it tests, not beside t
   assert.equal(happened, "strength of positions alone 0.033 \u2192 0.0358; chance gives 0.033 or more with p = 0.66");
 });
 
+test("evidence: what happens without the head stands beside a random change as large, the loss before the state", () => {
+  const of = (what, numbers) => ["", "_lower", "_upper", "_placebo"].map((end, i) => measure(`head_effect/${what}${end}`, "", [numbers[i]]));
+  const rows = (list) => evidenceRows({ measures: new Measures(list), provenance: new Map() }, 0).map(({ happened }) => happened);
+  const state = of("state", [0.1, 0.09, 0.11, 0.02]);
+  assert.deepEqual(rows(state), ["the final state changed by 10 % (interval 9 to 11); by a random change as large: 2 %"]);
+  assert.deepEqual(rows([...of("loss", [-0.03, -0.05, -0.01, 0.01]), ...state]),
+    ["the loss changed by \u22120.03 nats (interval \u22120.05 to \u22120.01); by a random change as large: 0.01 nats"]);
+});
+
 test("sources: small ones stand together, and undefined ones nowhere", () => {
   const rows = sourceRows(["words", "positions", "a", "b", "later"], [0.9, 0.08, 0.01, 0.01, NaN], [0.1, 0.9, -0.01, 0.01, NaN]);
   assert.deepEqual(rows.map(({ name }) => name), ["words", "positions", "all smaller sources"]);

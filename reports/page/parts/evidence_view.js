@@ -21,7 +21,7 @@ export function evidenceRows(page, place) {
   const [dealt, shuffled] = [value("head_account/position_strength:"), value("head_account/null_strength:")];
   if (strength !== null && dealt !== null) {
     const explained = part === null || measures.word("profile", place) === "no preference" ? ""
-      : `; positions give ${percentText(Math.max(0, part))} of what can be explained of its profile over offsets`;
+      : `; positions give ${percentText(Math.max(0, part))} of what explains its profile over offsets`;
     add("Contents were dealt to other places of the same document: positions alone are left", strength, dealt,
       `strength ${change(strength, dealt)}${explained}`);
   }
