@@ -54,7 +54,7 @@ export function evidenceRows(page, place) {
   for (const [what, unit, scale] of [["loss", "nats", 1], ["state", "%", 100]]) {
     const of = (quantity) => value(`head_effect/${what}${quantity}:`);
     if (of("") === null || (what === "state" && value("loss_change") !== null)) continue;
-    const numbers = ["", "_lower", "_upper", "_placebo"].map((quantity) => numberText(scale * of(quantity), 3));
+    const numbers = ["", "_lower", "_upper", "_placebo"].map((end) => numberText(scale * of(end)));
     add("Its output was replaced by its mean over other documents", null, null,
       `the ${what === "loss" ? "loss" : "final state"} changed by ${numbers[0]} ${unit} (interval ${numbers[1]} to `
       + `${numbers[2]}); by a random change as large: ${numbers[3]} ${unit}`);
