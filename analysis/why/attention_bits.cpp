@@ -36,11 +36,11 @@ struct NamedPlace {
   double by_position = 0;     ///< what p_pos gives there
 };
 
-/// The numbers of all heads, but what words.h and content tell.
+/// The numbers of all heads; AttentionWords and MatchedContent have those of words, pairs and directions.
 struct BitsNumbers {
   HeadNumber bits;                              ///< bit
   std::array<HeadNumber, bits_parts> part;      ///< bit
-  std::array<HeadNumber, 1 + matching> gain;    ///< bit, of the word itself and of these; NaN: ids are not known
+  std::array<HeadNumber, 1 + matching> gain;    ///< [hypothesis] bit, the word itself first; NaN: ids are not known
   HeadNumber follow;                            ///< (6)  1: attention goes with the content, 0: it stays
   HeadNumber kept;                              ///< (7)  1: whoever asks, 0: this query alone
   Vector trials;                                ///< (rows)  swaps that were looked at
