@@ -59,8 +59,8 @@ const std::vector<JobOption>& job_option_table() {
        .least = 0,
        .most = 100000},
       {.name = "fdr",
-       .help = "false discovery rate: tolerated share of false offsets (by weights, phases), positional verdicts and "
-               "written words",
+       .help =
+           "false discovery rate: tolerated share of false offsets (by weights, phases), verdicts and written words",
        .member = &J::fdr,
        .least = 1e-12,
        .most = 1},
