@@ -577,7 +577,8 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
   const auto add_sides = [&](const std::string& name, const std::vector<Axis>& axes, const std::string& share,
                              const auto& sides, const std::string& undefined) {
     for (const auto& [side, plural, values] : {std::tuple("_query", "queries", &sides[0]), {"_key", "keys", &sides[1]}})
-      fields.add(name + side, axes, "1", fmt::format("share of {} gives through the {}", share, plural), *values, undefined);
+      fields.add(name + side, axes, "1", fmt::format("share of {} gives through the {}", share, plural), *values,
+                 undefined);
   };
   const char* const flat_kernel = "the kernel is the same at all offsets";
   add_sides("position", {layer, head, source}, "a head's position kernel that a source", position, flat_kernel);
