@@ -58,8 +58,8 @@ const std::vector<JobOption>& job_option_table() {
        .least = 0,
        .most = 100000},
       {.name = "fdr",
-       .help =
-           "false discovery rate: accepted share of false offsets (by weights, by phases) and false positional verdicts",
+       .help = "false discovery rate: accepted share of false offsets (by weights, by phases), positional verdicts and "
+               "written words",
        .member = &J::fdr,
        .least = 1e-12,
        .most = 1},

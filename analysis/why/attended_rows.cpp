@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <set>
 
 #include "../../core/errors/error.h"
@@ -95,13 +96,9 @@ void HeadNumber::set_ratio(Index row, const std::vector<double>& upper_sums, con
 }
 
 void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
-                 const std::string& long_name, std::span<const HeadNumber> numbers, const char* undefined) {
-  constexpr const char* no_interval = "fewer than 6 documents of this length";
-  const auto of = [&](auto member) {
-    std::vector<Vector> all;
-    for (const HeadNumber& one : numbers) all.push_back(one.*member);
-    return all;
-  };
+                 const std::string& long_name, std::span<const HeadNumber> numbers, const std::string& undefined,
+                 const std::string& no_interval) {
+  const auto of = [&](auto member) { return numbers | std::views::transform(member); };
   fields.add(quantity, axes, unit, long_name, of(&HeadNumber::value), undefined);
   fields.add(quantity + "_lower", axes, unit, "lower end of its interval over documents", of(&HeadNumber::lower),
              no_interval);
@@ -109,19 +106,25 @@ void add_numbers(Fields& fields, const std::string& quantity, const std::vector<
              no_interval);
 }
 
-NumberedWords::NumberedWords(const std::vector<std::vector<std::int32_t>>& documents, Index least_documents) {
+NumberedWords::NumberedWords(const std::vector<std::vector<std::int32_t>>& documents,
+                             const std::vector<std::vector<bool>>& counts, Index least_documents) {
   std::map<std::int32_t, Index> times;
-  for (const std::vector<std::int32_t>& one : documents)
-    for (const std::int32_t id : std::set<std::int32_t>(one.begin(), one.end()))
-      if (id >= 0) ++times[id];
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    std::set<std::int32_t> here;
+    for (std::size_t i = 0; i < documents[d].size(); ++i) {
+      times.try_emplace(documents[d][i], 0);
+      if (counts[d][i] && here.insert(documents[d][i]).second) ++times[documents[d][i]];
+    }
+  }
   for (const auto& [id, n] : times)
     if (n >= least_documents) {
       ids.push_back(id);
       in_documents.push_back(n);
     }
-  for (const std::vector<std::int32_t>& one : documents) {
-    of_token.emplace_back();
-    for (const std::int32_t id : one) of_token.back().push_back(number(id));
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    std::vector<Index>& numbers = of_token.emplace_back();
+    for (std::size_t i = 0; i < documents[d].size(); ++i)
+      numbers.push_back(counts[d][i] ? number(documents[d][i]) : -1);
   }
 }
 
@@ -130,13 +133,14 @@ Index NumberedWords::number(std::int32_t id) const {
   return found != ids.end() && *found == id ? found - ids.begin() : -1;
 }
 
-AccountedDocuments::AccountedDocuments(const AccountHalves& halves, Index most)
-    : site(halves.site),
+AccountedDocuments::AccountedDocuments(const AccountHalves& of, Index most)
+    : site(of.site),
+      halves(of.halves),
       rows(chosen_rows(site.length)),
       queries(queries_of(rows)),
       row_of(static_cast<std::size_t>(site.length), -1) {
-  for (const AccountHalf& half : halves.halves)
-    for (const AccountDocument& document : half.to_deal) kept.push_back(&document);
+  for (const AccountHalf& one : halves)
+    for (const AccountDocument& document : one.to_deal) kept.push_back(&document);
   std::ranges::sort(kept, {}, &AccountDocument::number);
   const Index there = std::ssize(kept), pairs = there / 2, wanted = std::max<Index>(1, most / 2);
   std::array<Index, 2> of_half{};
@@ -154,7 +158,17 @@ AccountedDocuments::AccountedDocuments(const AccountHalves& halves, Index most)
   });
   std::vector<std::vector<std::int32_t>> ids;
   for (const AccountDocument* one : documents) ids.push_back(one->key_ids);
-  if (known_words) words = NumberedWords(ids, 1);
+  const std::vector<bool> all(static_cast<std::size_t>(site.keys()), true);
+  if (known_words) words = NumberedWords(ids, std::vector<std::vector<bool>>(ids.size(), all), 1);
+}
+
+Eigen::ArrayXf binary_logarithms(const Eigen::ArrayXf& numbers) {
+  constexpr float least = 1e-15F;
+  return numbers.max(least).log() * std::numbers::log2e_v<float>;
+}
+
+double dot_of(const Eigen::ArrayXf& a, const Eigen::ArrayXf& b) {
+  return a.cast<double>().matrix().dot(b.cast<double>().matrix());
 }
 
 }  // namespace headwave

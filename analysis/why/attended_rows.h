@@ -51,9 +51,11 @@ std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
                                 const std::array<double, account_groups>& counts, double coverage = interval_coverage);
 
 /// Adds the Fields quantity, quantity_lower and quantity_upper of numbers, one for each entry of the first axis.
-/// @param undefined  what a NaN of the quantity means
+/// @param undefined    what a NaN of the quantity means
+/// @param no_interval  what a NaN of an end of its interval means
 void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
-                 const std::string& long_name, std::span<const HeadNumber> numbers, const char* undefined);
+                 const std::string& long_name, std::span<const HeadNumber> numbers, const std::string& undefined,
+                 const std::string& no_interval = "fewer than 6 documents of this length");
 
 /// What was named, list by list, `count` of each: where a list is shorter, a default-constructed item.
 template <class Lists>
@@ -79,8 +81,11 @@ struct NumberedWords {
   std::vector<std::vector<Index>> of_token;  ///< [document] (tokens)  -1: too rare, or not counted
 
   NumberedWords() = default;
-  /// @param documents  ids of tokens; -1: not counted
-  NumberedWords(const std::vector<std::vector<std::int32_t>>& documents, Index least_documents);
+  /// @param documents        ids of tokens
+  /// @param counts           as many: whether a token counts
+  /// @param least_documents  in which a word must occur as a token that counts; 0: all words are numbered
+  NumberedWords(const std::vector<std::vector<std::int32_t>>& documents, const std::vector<std::vector<bool>>& counts,
+                Index least_documents);
 
   /// @returns -1 if there is no such word
   [[nodiscard]] Index number(std::int32_t id) const;
@@ -129,6 +134,7 @@ class Turning {
 /// The documents whose attention is accounted for, and what no layer changes of them.
 struct AccountedDocuments {
   const AccountSite& site;
+  const std::array<AccountHalf, 2>& halves;
   std::vector<const AccountDocument*> kept;       ///< all that were kept whole, in their order
   std::vector<const AccountDocument*> documents;  ///< those that are accounted for, spread evenly over them
   std::vector<RowSpan> rows;                      ///< chosen queries, the same of all
@@ -139,7 +145,7 @@ struct AccountedDocuments {
 
   /// @param most  documents that are accounted for
   /// @throws ShapeError if one half of the documents has none
-  AccountedDocuments(const AccountHalves& halves, Index most);
+  AccountedDocuments(const AccountHalves& of, Index most);
 
   [[nodiscard]] Index chosen() const { return std::ssize(queries); }
   /// Which of the two halves a document belongs to; what is fitted on one is measured on the other.
@@ -151,13 +157,16 @@ struct AccountedDocuments {
 
 /// What the chosen queries of one document attend to in one layer, and what is predicted of it.
 struct AttendedDocument {
+  Eigen::ArrayXf text;           ///< (keys)  1: a key of text
   std::vector<Index> queries;    ///< that take part: places, ascending
   std::vector<Index> rows;       ///< as many: the chosen row that each is
+  Matrix bits;                   ///< (heads, chosen rows)  by which its attention differs from uniform attention
   Matrix32 mass;                 ///< (heads, chosen rows)  w: attention on text; 0: takes no part
   Matrix32 within;               ///< (heads * chosen rows, keys)  A^X; rows that take no part are 0
   Matrix32 position;             ///< (heads * chosen rows, keys)  p_pos, without this document in the means
   Matrix32 drawn;                ///< (heads * chosen rows, keys)  mean of the draws of p_key
   std::vector<Index> strongest;  ///< (heads * chosen rows)  the key that experiments look at; -1: none stands out
+  Vector followed, trials;       ///< (heads)  sums over swaps of the contents of two keys, and their number
 };
 
 /// The same of all documents, for one layer.
@@ -176,5 +185,18 @@ struct AttendedLayer {
     return rows.middleRows(head * accounted.chosen(), accounted.chosen());
   }
 };
+
+constexpr Index position_draws = 4;  ///< of each document's contents, for the predictor by position
+constexpr Index word_draws = 16;     ///< of other documents' queries, for the predictor by word
+constexpr Index swaps_drawn = 4;     ///< of each document's contents, for the evidence
+
+/// Reads a layer of the grid.
+AttendedLayer attended_layer(const AccountedDocuments& accounted, std::size_t place, std::uint64_t seed);
+
+/// log2 of numbers, those below 1e-15 counting as this.
+Eigen::ArrayXf binary_logarithms(const Eigen::ArrayXf& numbers);
+
+/// Sum of products, in double.
+double dot_of(const Eigen::ArrayXf& a, const Eigen::ArrayXf& b);
 
 }  // namespace headwave

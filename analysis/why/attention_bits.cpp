@@ -8,9 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
-#include "../../core/numbers/random.h"
 #include "../../core/process/threads.h"
 #include "../pass/even_spread.h"
 #include "head_account.h"
@@ -20,18 +18,12 @@ namespace headwave {
 
 namespace {
 
-constexpr Index position_draws = 4;     // of each document's contents, for the predictor by position
-constexpr Index word_draws = 16;        // of other documents' queries, for the predictor by word
-constexpr Index swaps_drawn = 4;        // of each document's contents, for the evidence
-constexpr float least_weight = 1e-15F;  // below it a weight counts as this, so that logarithms stay finite
 constexpr std::array mixtures{.01F, .02F, .05F, .1F, .2F, .4F, .6F, .8F, 1.F};  // e of (3)
 constexpr std::array tilts{.5, 1., 2., 3., 4., 6., 8.};                         // beta of (5)
 constexpr std::size_t bits_parts = 4;                                           // sink, position, word, match
 constexpr std::size_t matching = 3;  // hypotheses of the match part: same word, induction, same word before
 constexpr Index groups = account_groups;
 constexpr double text_rounding = 1e-5;  // of float32 weights within the text
-constexpr float stands_out = 3,
-                little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
 constexpr Index most_places = 3, query_bands = 4;
 // Documents of one length that a job needs. From fewer the predictors know too little, and what they miss would count as match.
 constexpr Index least_bits_documents = 8;
@@ -44,11 +36,11 @@ struct NamedPlace {
   double by_position = 0;     ///< what p_pos gives there
 };
 
-/// The numbers of all heads, but what words.h and content tell.
+/// The numbers of all heads; AttentionWords and MatchedContent have those of words, pairs and directions.
 struct BitsNumbers {
   HeadNumber bits;                              ///< bit
   std::array<HeadNumber, bits_parts> part;      ///< bit
-  std::array<HeadNumber, 1 + matching> gain;    ///< bit, of the word itself and of these; NaN: ids are not known
+  std::array<HeadNumber, 1 + matching> gain;    ///< [hypothesis] bit, the word itself first; NaN: ids are not known
   HeadNumber follow;                            ///< (6)  1: attention goes with the content, 0: it stays
   HeadNumber kept;                              ///< (7)  1: whoever asks, 0: this query alone
   Vector trials;                                ///< (rows)  swaps that were looked at
@@ -73,8 +65,6 @@ struct BitsNumbers {
   }
 };
 
-using Logarithms = Eigen::ArrayXf;
-
 /// What one document says of one head: sums over its queries.
 struct Told {
   double bits = 0, mass = 0, position = 0, text = 0;
@@ -82,335 +72,108 @@ struct Told {
   /// [hypothesis][e][beta]
   std::array<std::array<std::array<double, tilts.size()>, mixtures.size()>, matching> gain{};
   double word_gain = 0;
-  double followed = 0, trials = 0;    ///< of (6)
   double strongest = 0, remains = 0;  ///< of (7): weight of the strongest keys, as it is and for other queries
 };
 
-/// The account of one layer's heads.
-class LayerBits {
+/// The account of one head.
+class HeadBits {
  public:
-  LayerBits(const AccountedDocuments& accounted, const AccountHalves& halves, std::size_t place, std::uint64_t seed)
-      : accounted_(accounted),
-        site_(accounted.site),
-        place_(place),
-        random_(Random(seed).stream(1 + place)),
-        heads_(site_.grid.heads),
-        chosen_(accounted.chosen()),
-        told_(accounted.documents.size(), std::vector<Told>(static_cast<std::size_t>(heads_))) {
-    const auto& [even, odd] = halves.halves;
-    const auto all = static_cast<float>(even.documents + odd.documents);
-    mean_query_ = (even.layers[place].query + odd.layers[place].query) / all;
-    mean_key_ = (even.layers[place].key + odd.layers[place].key) / all;
-    for (std::size_t h = 0; h < 2; ++h) {
-      const AccountHalf& half = halves.halves[h];
-      of_half_[h] = {half.layers[place].query / static_cast<float>(half.documents),
-                     half.layers[place].key / static_cast<float>(half.documents), half.documents};
-      of_half_[h].chosen_query = rows_at(turned(of_half_[h].query), accounted.queries);
-      of_half_[h].turned_key = turned(of_half_[h].key);
-    }
-  }
-
-  /// Reads the heads, and puts their numbers where they belong.
-  void build(BitsNumbers& numbers) {
-    draw_position();
-    by_offset_.assign(static_cast<std::size_t>(heads_), OffsetSums(has_offsets() ? 2 * site_.length - 1 : 0));
-    const Matrix none = Matrix::Zero(heads_, std::ssize(accounted_.words.ids));
+  HeadBits(const AttendedLayer& layer, Index head)
+      : layer_(layer),
+        accounted_(layer.accounted),
+        site_(accounted_.site),
+        head_(head),
+        told_(layer.documents.size()),
+        offsets_(site_.crosses() ? 0 : 2 * site_.length - 1) {
+    const Vector none = Vector::Zero(std::ssize(accounted_.words.ids));
     drawn_.fill({none, none});
-    for (std::size_t n = 0; n < told_.size(); ++n) add_document(n);
-    for (Index head = 0; head < heads_; ++head) named_.push_back(places(head));
-    by_band_.assign(static_cast<std::size_t>(heads_), {});
-    for (std::size_t n = 0; n < told_.size(); ++n) look_again(n);
-    for (Index head = 0; head < heads_; ++head) put(head, numbers);
+    for (std::size_t n = 0; n < told_.size(); ++n) read(n);
+    if (!site_.crosses()) find_places();
+    for (std::size_t n = 0; n < told_.size(); ++n) read_again(n);
   }
 
-  /// What every chosen query attends to, and the predictors; once.
-  [[nodiscard]] AttendedLayer attended() {
-    return {
-        accounted_,          place_, std::move(mean_query_), std::move(mean_key_), (position_[0] + position_[1]) / 2,
-        std::move(attended_)};
-  }
-
-  /// Chosen queries of all documents that take part.
-  [[nodiscard]] Index queries() const {
-    Index all = 0;
-    for (const AttendedDocument& one : attended_) all += std::ssize(one.queries);
-    return all;
-  }
+  /// Puts the numbers of the head where they belong.
+  void put(BitsNumbers& numbers) const;
 
  private:
-  /// How much attention words got, and how much p_pos gives them: (heads, words).
+  /// How much attention words got, and how much p_pos gives them: (words).
   struct Drawn {
-    Matrix got, given;
+    Vector got, given;
   };
 
   /// Sums over queries by offset t = -(T-1) .. T-1, for queries that see a text key there.
   struct OffsetSums {
     explicit OffsetSums(Index width)
-        : given(Vector::Zero(width)), even(given), count(given), got(Matrix::Zero(groups, width)), seen(got) {}
-    Vector given, even, count;  ///< w p_pos, w u^X, queries
-    Matrix got, seen;           ///< (groups of documents, offsets)  A - w u^X, queries
+        : given(Vector::Zero(width)), even(given), got(Matrix::Zero(groups, width)), seen(got) {}
+    Vector given, even;  ///< w p_pos, w u^X
+    Matrix got, seen;    ///< (groups of documents, offsets)  A - w u^X, queries
   };
 
-  /// Sums over queries by where they stand, at a head's first place.
-  struct BandSums {
-    std::array<std::array<double, groups>, query_bands> weight{}, queries{};
-  };
-
-  /// The places of equation (8).
-  [[nodiscard]] std::vector<NamedPlace> places(Index head) const;
-  void put(Index head, BitsNumbers& numbers) const;
-  void put_bands(Index head, Index row, BitsNumbers& numbers) const;
-
-  [[nodiscard]] bool has_offsets() const { return site_.kind != AttentionKind::cross; }
-
-  [[nodiscard]] const AccountDocument& document(std::size_t n) const { return *accounted_.documents[n]; }
-  [[nodiscard]] Index row_of(Index query) const { return accounted_.row_of[static_cast<std::size_t>(query)]; }
-  [[nodiscard]] Eigen::ArrayXf text_of(std::size_t n) const {
-    return text_keys(site_.kind, document(n).key_stays, document(n).first_key_special != 0);
-  }
-
-  /// Attention of the chosen rows over queries and keys of our own making.
-  template <class Row>
-  void attend_rows(const Matrix32& query, const Matrix32& key, Row row) const {
-    RowProbe<Row> probe(std::move(row));
-    std::array<Probe*, 1> probes{&probe};
-    attend_layer(site_, place_, query, key, Matrix32(), probes, -1, accounted_.rows);
-  }
-
-  /// Mean queries or keys with the contents of a document's tokens at other places.
-  [[nodiscard]] Matrix32 dealt_query(const Matrix32& mean, std::size_t n, Random& random) const {
-    return dealt(mean, document(n).layers[place_].query, dealt_places(document(n).query_stays, random));
-  }
-  [[nodiscard]] Matrix32 dealt_key(const Matrix32& mean, std::size_t n, Random& random) const {
-    return dealt(mean, document(n).layers[place_].key, dealt_places(document(n).key_stays, random));
-  }
-  /// Adds to `sums`, one row for each chosen query of each head, the weights within the text.
-  void add_text(const Matrix32& query, const Matrix32& key, const Eigen::ArrayXf& text, Matrix32& sums) const {
-    attend_rows(query, key, [&](Index head, Index i, const auto& weights) {
-      const KeySpan open = accounted_.open(place_, i);
-      if (open.count == 0) return;
-      const Eigen::ArrayXf seen =
-          weights.segment(open.first, open.count).array() * text.segment(open.first, open.count);
-      const float mass = seen.sum();
-      if (mass > 0)
-        sums.row(head * chosen_ + row_of(i)).segment(open.first, open.count) += (seen / mass).matrix().transpose();
-    });
-  }
-
-  /// p_pos of (2) for every chosen row of every head, with mean queries of one half and mean keys of the other: words that
-  /// both means share would look like position.
-  void draw_position() {
-    const std::size_t n_documents = told_.size();
-    Random random = random_.stream(0);
-    const Index draws = (position_draws + 1) / 2;
-    for (std::size_t h = 0; h < 2; ++h) {
-      position_[h] = Matrix32::Zero(heads_ * chosen_, site_.keys());
-      for (std::size_t n = 0; n < n_documents; ++n)
-        for (Index draw = 0; draw < draws; ++draw) {
-          const std::size_t other = (n + static_cast<std::size_t>(draw)) % n_documents;
-          const Matrix32 query = dealt_query(of_half_[h].query, n, random),
-                         key = dealt_key(of_half_[1 - h].key, other, random);
-          add_text(query, key, text_of(other), position_[h]);
-        }
-      position_[h] /= static_cast<float>(static_cast<Index>(n_documents) * draws);
-    }
-  }
-
-  /// Queries or keys of every place as the model's rotary term turns them; as they are without one.
-  [[nodiscard]] Matrix32 turned(Matrix32 all) const {
-    Turning(site_, place_).turn(all);
-    return all;
-  }
-
-  /// p_pos without a document in the means: its own content in the mean of its half would foretell it. Taking it out changes
-  /// a score by little, s, the same in all draws: p_pos exp(s), normalised.
-  [[nodiscard]] Matrix32 position_without(std::size_t n) const {
-    const std::size_t own = accounted_.half(n);
-    const Means &mine = of_half_[own], &others = of_half_[1 - own];
-    Matrix32 sum = (position_[0] + position_[1]) / 2;
-    if (mine.documents < 2) return sum;
-    const LayerQueriesKeys& seen = document(n).layers[place_];
-    const Index d_head = seen.query.cols() / heads_, rows = chosen_;
-    const auto scale = static_cast<float>(-site_.stack->block.score_scale / static_cast<double>(mine.documents - 1));
-    // With this document's half in the means of the queries, and in those of the keys.
-    const Matrix32 own_query = rows_at(turned(seen.query - mine.query), accounted_.queries),
-                   own_key = turned(seen.key - mine.key);
-    const std::array<const Matrix32*, 2> query{&own_query, &others.chosen_query}, key{&others.turned_key, &own_key};
-    sum.setZero();
-    for (std::size_t side = 0; side < 2; ++side)
-      for (Index head = 0; head < heads_; ++head) {
-        const Matrix32 change =
-            scale * product(query[side]->middleCols(head * d_head, d_head),
-                            key[side]->middleCols(site_.stack->block.key_head(head) * d_head, d_head).transpose());
-        Matrix32 without = position_[side == 0 ? own : 1 - own]
-                               .middleRows(head * rows, rows)
-                               .cwiseProduct(change.array().exp().matrix());
-        for (Index r = 0; r < rows; ++r) {
-          const float all = without.row(r).sum();
-          if (all > 0) sum.row(head * rows + r) += without.row(r) / (2 * all);
-        }
-      }
-    return sum;
-  }
-
-  /// The mean of the draws of p_key of (2).
-  [[nodiscard]] Matrix32 drawn_key(std::size_t n) const {
-    const std::size_t n_documents = told_.size();
-    Random random = random_.stream(1 + n);
-    Matrix32 sums = Matrix32::Zero(heads_ * chosen_, site_.keys());
-    for (Index draw = 0; draw < word_draws; ++draw) {
-      const auto step = static_cast<std::size_t>(1 + random.below(static_cast<Index>(n_documents) - 1));
-      const Matrix32 query = dealt_query(of_half_[1 - accounted_.half(n)].query, (n + step) % n_documents, random);
-      add_text(query, document(n).layers[place_].key, text_of(n), sums);
-    }
-    return sums / static_cast<float>(word_draws);
-  }
-
-  /// One chosen query of one head: its keys, its attention, its predictors.
+  /// One chosen query: its keys, its attention, its predictors.
   struct Row {
+    Index query = 0;
     KeySpan open;
-    Eigen::ArrayXf seen;              ///< A over the keys that it sees
-    Eigen::ArrayXf text;              ///< 1: key of X
-    Eigen::ArrayXf within, position;  ///< A^X, p_pos
-    double mass = 0;                  ///< on X
-    double even = 0;                  ///< number of keys of X
+    Eigen::ArrayXf text;                   ///< 1: key of X
+    Eigen::ArrayXf within, position, key;  ///< A^X, p_pos, the draws of p_key
+    double mass = 0;                       ///< on X
+    double even = 0;                       ///< number of keys of X
   };
 
-  /// @returns false if the query takes no part: a special token, or too little text to see
-  [[nodiscard]] bool read(std::size_t n, Index head, Index i, const auto& weights, Row& row) const {
-    row.open = accounted_.open(place_, i);
-    if (document(n).query_stays[static_cast<std::size_t>(i)] != 0) return false;
-    row.text = texts_.segment(row.open.first, row.open.count);
-    row.even = row.text.sum();
-    if (row.even < static_cast<double>(least_text_keys)) return false;
-    row.seen = weights.segment(row.open.first, row.open.count).array();
-    row.within = row.seen * row.text;
-    row.mass = static_cast<double>(row.within.sum());
-    row.within /= std::max(static_cast<float>(row.mass), 1e-12F);
-    row.position =
-        attended_[n].position.row(head * chosen_ + row_of(i)).segment(row.open.first, row.open.count).array();
-    return true;
-  }
-
-  static Logarithms logarithms(const Eigen::ArrayXf& p) {
-    return p.max(least_weight).log() * std::numbers::log2e_v<float>;
-  }
-  static double dot(const Eigen::ArrayXf& a, const Eigen::ArrayXf& b) {
-    return a.cast<double>().matrix().dot(b.cast<double>().matrix());
-  }
-
-  void add_document(std::size_t n) {
-    texts_ = text_of(n);
-    Matrix32 drawn = drawn_key(n);
-    const LayerQueriesKeys& own = document(n).layers[place_];
-    AttendedDocument& one = attended_.emplace_back();
-    one.position = position_without(n);
-    one.strongest.assign(static_cast<std::size_t>(heads_ * chosen_), -1);
-    one.mass = Matrix32::Zero(heads_, chosen_);
-    one.within = Matrix32::Zero(heads_ * chosen_, site_.keys());
-    attend_rows(own.query, own.key, [&](Index head, Index i, const auto& weights) {
-      Row row;
-      if (!read(n, head, i, weights, row)) return;
-      const Index at = row_of(i);
-      if (head == 0) {
-        one.queries.push_back(i);
-        one.rows.push_back(at);
+  void read(std::size_t n) {
+    const AttendedDocument& one = layer_.documents[n];
+    Told& sum = told_[n];
+    for (std::size_t q = 0; q < one.queries.size(); ++q) {
+      const Index at = head_ * accounted_.chosen() + one.rows[q];
+      Row row{one.queries[q], accounted_.open(layer_.place, one.queries[q]), {}, {}, {}, {}};
+      const auto seen = [&](const Matrix32& all) -> Eigen::ArrayXf {
+        return all.row(at).segment(row.open.first, row.open.count).transpose().array();
+      };
+      row.text = one.text.segment(row.open.first, row.open.count);
+      row.within = seen(one.within);
+      row.position = seen(one.position);
+      row.key = seen(one.drawn);
+      row.mass = static_cast<double>(one.mass(head_, one.rows[q]));
+      row.even = static_cast<double>(row.text.sum());
+      sum.bits += one.bits(head_, one.rows[q]);
+      add_row(row, sum);
+      if (accounted_.known_words) add_words(n, row, sum);
+      if (!site_.crosses()) add_offsets(n, row);
+      if (const Index y = one.strongest[static_cast<std::size_t>(at)]; y >= 0) {
+        sum.strongest += static_cast<double>(one.within(at, y));
+        sum.remains += static_cast<double>(one.drawn(at, y));
       }
-      const Eigen::ArrayXf key = drawn.row(head * chosen_ + at).segment(row.open.first, row.open.count).array();
-      one.mass(head, at) = static_cast<float>(row.mass);
-      one.within.row(head * chosen_ + at).segment(row.open.first, row.open.count) = row.within.matrix().transpose();
-      add_row(n, head, row, key);
-      if (accounted_.known_words) add_words(n, head, i, row, key);
-      find_strongest(n, head, i, row, key);
-      if (has_offsets()) add_offsets(n, head, i, row);
-    });
-    one.drawn = std::move(drawn);
-    swap_contents(n);
-  }
-
-  void add_offsets(std::size_t n, Index head, Index i, const Row& row) {
-    OffsetSums& sums = by_offset_[static_cast<std::size_t>(head)];
-    const Index first = row.open.first - i + site_.length - 1, group = static_cast<Index>(n / 2 % groups);
-    const Eigen::ArrayXd text = row.text.cast<double>(), even = row.mass / row.even * text;
-    sums.given.segment(first, row.open.count).array() += row.mass * row.position.cast<double>() * text;
-    sums.even.segment(first, row.open.count).array() += even;
-    sums.count.segment(first, row.open.count).array() += text;
-    sums.got.row(group).segment(first, row.open.count).array() +=
-        (row.mass * row.within.cast<double>() - even).transpose();
-    sums.seen.row(group).segment(first, row.open.count).array() += text.transpose();
-  }
-
-  /// The key that the experiments look at, and equation (7) for one query.
-  void find_strongest(std::size_t n, Index head, Index i, const Row& row, const Eigen::ArrayXf& key) {
-    Eigen::ArrayXf others = row.within;
-    if (const Index own = i - row.open.first; site_.kind != AttentionKind::cross && own >= 0 && own < others.size())
-      others[own] = 0;
-    Index most = 0;
-    const float weight = others.maxCoeff(&most);
-    if (weight < stands_out / static_cast<float>(row.even)) return;
-    attended_[n].strongest[static_cast<std::size_t>(head * chosen_ + row_of(i))] = row.open.first + most;
-    Told& sum = told_[n][static_cast<std::size_t>(head)];
-    sum.strongest += static_cast<double>(weight);
-    sum.remains += static_cast<double>(key[most]);
-  }
-
-  /// Equation (6): swaps contents of all text keys in pairs at once. How the weights of two keys divide does not depend on
-  /// what the other keys are, so this is a swap of one pair for every query.
-  void swap_contents(std::size_t n) {
-    const LayerQueriesKeys& own = document(n).layers[place_];
-    const Matrix32& within = attended_[n].within;
-    Random random = random_.stream(0x5ABULL + (n << 12U));
-    for (Index swap = 0; swap < swaps_drawn; ++swap) {
-      std::vector<Index> free = free_places(document(n).key_stays), other(static_cast<std::size_t>(site_.keys()));
-      std::iota(other.begin(), other.end(), Index{0});
-      for (std::size_t p = free.size(); p > 1; --p)
-        std::swap(free[p - 1], free[static_cast<std::size_t>(random.below(static_cast<Index>(p)))]);
-      for (std::size_t p = 0; p + 1 < free.size(); p += 2) {
-        other[static_cast<std::size_t>(free[p])] = free[p + 1];
-        other[static_cast<std::size_t>(free[p + 1])] = free[p];
-      }
-      attend_rows(own.query, dealt(mean_key_, own.key, other), [&](Index head, Index i, const auto& weights) {
-        const Index at = head * chosen_ + row_of(i);
-        const Index y = attended_[n].strongest[static_cast<std::size_t>(at)];
-        if (y < 0) return;
-        const Index o = other[static_cast<std::size_t>(y)];
-        const KeySpan open = accounted_.open(place_, i);
-        if (o == y || o < open.first || o >= open.first + open.count ||
-            (o == i && site_.kind != AttentionKind::cross) || within(at, o) > little_beside * within(at, y))
-          return;
-        const auto there = static_cast<double>(weights[y]), goes = static_cast<double>(weights[o]);
-        if (!(there + goes > 0)) return;
-        Told& sum = told_[n][static_cast<std::size_t>(head)];
-        sum.followed += goes / (goes + there);
-        ++sum.trials;
-      });
     }
   }
 
-  /// Equations (1) and (4) for one query.
-  void add_row(std::size_t n, Index head, const Row& row, const Eigen::ArrayXf& key) {
-    Told& sum = told_[n][static_cast<std::size_t>(head)];
-    const bool sinks = site_.stack->has_sinks();
-    const double keys = static_cast<double>(row.open.count) + (sinks ? 1 : 0);
-    const double nowhere = sinks ? std::max(0.0, 1 - static_cast<double>(row.seen.sum())) : 0;
-    const double entropy = -dot(row.seen, logarithms(row.seen)) - nowhere * std::log2(std::max(nowhere, 1e-15));
-    sum.bits += std::log2(keys) * (static_cast<double>(row.seen.sum()) + nowhere) - entropy;
+  void add_offsets(std::size_t n, const Row& row) {
+    const Index first = row.open.first - row.query + site_.length - 1, group = static_cast<Index>(n / 2 % groups);
+    const Eigen::ArrayXd text = row.text.cast<double>(), even = row.mass / row.even * text;
+    offsets_.given.segment(first, row.open.count).array() += row.mass * row.position.cast<double>() * text;
+    offsets_.even.segment(first, row.open.count).array() += even;
+    offsets_.got.row(group).segment(first, row.open.count).array() +=
+        (row.mass * row.within.cast<double>() - even).transpose();
+    offsets_.seen.row(group).segment(first, row.open.count).array() += text.transpose();
+  }
+
+  /// Equation (4) for one query.
+  static void add_row(const Row& row, Told& sum) {
     sum.mass += 1 - row.mass;
-    const double position = dot(row.within, logarithms(row.position));
-    sum.text += row.mass * (dot(row.within, logarithms(row.within)) + std::log2(row.even));
+    const double position = dot_of(row.within, binary_logarithms(row.position));
+    sum.text += row.mass * (dot_of(row.within, binary_logarithms(row.within)) + std::log2(row.even));
     sum.position += row.mass * (position + std::log2(row.even));
-    for (std::size_t e = 0; e < mixtures.size(); ++e)
-      sum.word[e] +=
-          row.mass * (dot(row.within, logarithms((1 - mixtures[e]) * key + mixtures[e] * row.position)) - position);
+    for (std::size_t e = 0; e < mixtures.size(); ++e) {
+      const Eigen::ArrayXf mixed = (1 - mixtures[e]) * row.key + mixtures[e] * row.position;
+      sum.word[e] += row.mass * (dot_of(row.within, binary_logarithms(mixed)) - position);
+    }
   }
 
   /// Equation (5) of the match part for one query, and what words draw.
-  void add_words(std::size_t n, Index head, Index i, const Row& row, const Eigen::ArrayXf& key) {
-    const AccountDocument& from = document(n);
+  void add_words(std::size_t n, const Row& row, Told& sum) {
+    const AccountDocument& from = *accounted_.documents[n];
     const auto word = [](const std::vector<std::int32_t>& ids, Index at) {
       return at < 0 ? std::int32_t{-1} : ids[static_cast<std::size_t>(at)];
     };
-    const std::int32_t own = word(from.query_ids, i), before = word(from.query_ids, i - 1);
+    const std::int32_t own = word(from.query_ids, row.query), before = word(from.query_ids, row.query - 1);
     std::array<double, matching> weight{}, drawn{}, position{};
     Drawn& words = drawn_[accounted_.half(n)];
     for (Index k = 0; k < row.open.count; ++k) {
@@ -421,14 +184,13 @@ class LayerBits {
       for (std::size_t h = 0; h < matching; ++h)
         if (fits[h]) {
           weight[h] += static_cast<double>(row.within[k]);
-          drawn[h] += static_cast<double>(key[k]);
+          drawn[h] += static_cast<double>(row.key[k]);
           position[h] += static_cast<double>(row.position[k]);
         }
       const Index number = accounted_.words.of_token[n][static_cast<std::size_t>(j)];
-      words.got(head, number) += row.mass * static_cast<double>(row.within[k]);
-      words.given(head, number) += row.mass * static_cast<double>(row.position[k]);
+      words.got[number] += row.mass * static_cast<double>(row.within[k]);
+      words.given[number] += row.mass * static_cast<double>(row.position[k]);
     }
-    Told& sum = told_[n][static_cast<std::size_t>(head)];
     for (std::size_t h = 0; h < matching; ++h) {
       if (drawn[h] == 0 && position[h] == 0) continue;
       for (std::size_t e = 0; e < mixtures.size(); ++e) {
@@ -442,66 +204,49 @@ class LayerBits {
   }
 
   /// What needs the sums over all documents: equation (5) of the word part, with b of the other half, and bands.
-  void look_again(std::size_t n) {
-    texts_ = text_of(n);
-    Matrix tilt;
-    if (accounted_.known_words) {
-      const Drawn& other = drawn_[1 - accounted_.half(n)];
-      tilt.resize(heads_, site_.keys());
-      for (Index j = 0; j < site_.keys(); ++j) {
-        const Index number = accounted_.words.of_token[n][static_cast<std::size_t>(j)];
-        tilt.col(j) = ((other.got.col(number).array() + 2) / (other.given.col(number).array() + 2)).log();
-      }
+  void read_again(std::size_t n) {
+    const AttendedDocument& one = layer_.documents[n];
+    Eigen::RowVectorXd tilt(accounted_.known_words ? site_.keys() : 0);
+    const Drawn& other = drawn_[1 - accounted_.half(n)];
+    for (Index j = 0; j < tilt.size(); ++j) {
+      const Index number = accounted_.words.of_token[n][static_cast<std::size_t>(j)];
+      tilt[j] = std::log((other.got[number] + 2) / (other.given[number] + 2));
     }
-    const AttendedDocument& one = attended_[n];
-    for (Index head = 0; head < heads_; ++head)
-      for (std::size_t q = 0; q < one.queries.size(); ++q) {
-        const Index at = head * chosen_ + one.rows[q];
-        const auto mass = static_cast<double>(one.mass(head, one.rows[q]));
-        add_band(n, head, one.queries[q], mass * one.within.row(at).cast<double>());
-        if (!accounted_.known_words) continue;
-        const double attended = one.within.row(at).cast<double>().dot(tilt.row(head));
-        const double even = (one.position.row(at).cast<double>().array() * tilt.row(head).array().exp()).sum();
-        if (even > 0)
-          told_[n][static_cast<std::size_t>(head)].word_gain +=
-              mass * (attended - std::log(even)) * std::numbers::log2e;
-      }
+    for (std::size_t q = 0; q < one.queries.size(); ++q) {
+      const Index at = head_ * accounted_.chosen() + one.rows[q];
+      const auto mass = static_cast<double>(one.mass(head_, one.rows[q]));
+      add_band(n, one.queries[q], mass * one.within.row(at).cast<double>());
+      if (!accounted_.known_words) continue;
+      const double attended = one.within.row(at).cast<double>().dot(tilt);
+      const double even = (one.position.row(at).cast<double>().array() * tilt.array().exp()).sum();
+      if (even > 0) told_[n].word_gain += mass * (attended - std::log(even)) * std::numbers::log2e;
+    }
   }
 
   /// @param weights  (keys)  of the query on text keys
-  void add_band(std::size_t n, Index head, Index i, const Eigen::RowVectorXd& weights) {
-    const std::vector<NamedPlace>& places = named_[static_cast<std::size_t>(head)];
-    if (places.empty()) return;
-    const Index key = i + places.front().offset;
-    const KeySpan open = accounted_.open(place_, i);
-    if (key < open.first || key >= open.first + open.count || texts_[key] == 0) return;
-    BandSums& sums = by_band_[static_cast<std::size_t>(head)];
-    const auto band = static_cast<std::size_t>(query_bands * i / site_.length);
-    sums.weight[band][n / 2 % groups] += weights[key];
-    ++sums.queries[band][n / 2 % groups];
+  void add_band(std::size_t n, Index query, const Eigen::RowVectorXd& weights) {
+    if (places_.empty()) return;
+    const Index key = query + places_.front().offset;
+    const KeySpan open = accounted_.open(layer_.place, query);
+    if (key < open.first || key >= open.end() || layer_.documents[n].text[key] == 0) return;
+    const auto band = static_cast<std::size_t>(query_bands * query / site_.length);
+    band_weight_[band][n / 2 % groups] += weights[key];
+    ++band_queries_[band][n / 2 % groups];
   }
 
+  void find_places();
+  void put_bands(Index row, BitsNumbers& numbers) const;
+
+  const AttendedLayer& layer_;
   const AccountedDocuments& accounted_;
   const AccountSite& site_;
-  std::size_t place_;
-  Random random_;
-  Index heads_, chosen_;
-  std::vector<std::vector<Told>> told_;         ///< [document][head]
-  std::vector<std::vector<NamedPlace>> named_;  ///< [head]
-  /// Mean queries and keys of every place.
-  struct Means {
-    Matrix32 query, key;
-    Index documents = 0;
-    Matrix32 chosen_query = {}, turned_key = {};  ///< as a rotary term turns them, queries of the chosen rows alone
-  };
-  Matrix32 mean_query_, mean_key_;          ///< over all documents
-  std::array<Means, 2> of_half_;            ///< [half]
-  std::array<Matrix32, 2> position_;        ///< [half of the mean queries] (heads * chosen rows, keys)  p_pos
-  std::vector<AttendedDocument> attended_;  ///< [document]
-  std::vector<BandSums> by_band_;           ///< [head]
-  std::vector<OffsetSums> by_offset_;       ///< [head]
-  Eigen::ArrayXf texts_;                    ///< of the document that is read
-  std::array<Drawn, 2> drawn_;              ///< [half]
+  Index head_;
+  std::vector<Told> told_;      ///< [document]
+  std::array<Drawn, 2> drawn_;  ///< [half]
+  OffsetSums offsets_;
+  std::vector<NamedPlace> places_;
+  /// [band] sums over queries by where they stand, at the first place.
+  std::array<std::array<double, groups>, query_bands> band_weight_{}, band_queries_{};
 };
 
 /// The choice that gains most over the documents of one half.
@@ -513,20 +258,19 @@ std::size_t best(std::size_t choices, const Gain& gain) {
   return most;
 }
 
-std::vector<NamedPlace> LayerBits::places(Index head) const {
-  if (!has_offsets()) return {};
-  const OffsetSums& sums = by_offset_[static_cast<std::size_t>(head)];
-  const Index width = sums.count.size(), middle = site_.length - 1;
-  const double least = enough_queries(sums.count);
+/// The places of equation (8).
+void HeadBits::find_places() {
+  const OffsetSums& sums = offsets_;
+  const Vector count = sums.seen.colwise().sum(), got_there = sums.got.colwise().sum();
+  const Index width = count.size(), middle = site_.length - 1;
+  const double least = enough_queries(count);
   Vector added = Vector::Constant(width, -1);  // the smaller of what attention and p_pos have beyond uniform attention
-  const Vector got_there = sums.got.colwise().sum();
   for (Index t = 0; t < width; ++t)
-    if (sums.count[t] >= least) added[t] = std::min(got_there[t], sums.given[t] - sums.even[t]) / sums.count[t];
-  std::vector<NamedPlace> found;
+    if (count[t] >= least) added[t] = std::min(got_there[t], sums.given[t] - sums.even[t]) / count[t];
   const double half = added.maxCoeff() / 2;
-  if (!(half > text_rounding)) return found;
+  if (!(half > text_rounding)) return;
   Vector left = added;
-  while (std::ssize(found) < most_places) {
+  while (std::ssize(places_) < most_places) {
     Index peak = 0;
     if (!(left.maxCoeff(&peak) >= half)) break;
     // A dip to no less than a quarter of the largest belongs to the place.
@@ -544,48 +288,44 @@ std::vector<NamedPlace> LayerBits::places(Index head) const {
       weight += sums.got(g, peak);
     }
     if (jackknife(got, seen)[0] <= 0) continue;
-    found.push_back({peak - middle, first - middle, last - middle, (weight + sums.even[peak]) / sums.count[peak],
-                     sums.given[peak] / sums.count[peak]});
+    places_.push_back({peak - middle, first - middle, last - middle, (weight + sums.even[peak]) / count[peak],
+                       sums.given[peak] / count[peak]});
   }
-  return found;
 }
 
-void LayerBits::put_bands(Index head, Index row, BitsNumbers& numbers) const {
-  if (named_[static_cast<std::size_t>(head)].empty()) return;
-  const BandSums& sums = by_band_[static_cast<std::size_t>(head)];
+void HeadBits::put_bands(Index row, BitsNumbers& numbers) const {
+  if (places_.empty()) return;
   const auto sum_of = [](const std::array<double, groups>& of_groups) {
     return std::accumulate(of_groups.begin(), of_groups.end(), 0.0);
   };
   std::array<double, query_bands> weight{};
   std::size_t low = query_bands, high = query_bands;
   for (std::size_t band = 0; band < weight.size(); ++band) {
-    const double of_band = sum_of(sums.queries[band]);
+    const double of_band = sum_of(band_queries_[band]);
     if (!(of_band > 0)) continue;
-    numbers.band_weight[band][row] = weight[band] = sum_of(sums.weight[band]) / of_band;
+    numbers.band_weight[band][row] = weight[band] = sum_of(band_weight_[band]) / of_band;
     if (low == query_bands || weight[band] < weight[low]) low = band;
     if (high == query_bands || weight[band] > weight[high]) high = band;
   }
   if (low == high || !(weight[high] >= 2 * weight[low])) return;
   // The interval of the difference, as if every group of documents had the same number of queries, which it has.
-  const double queries_high = sum_of(sums.queries[high]), queries_low = sum_of(sums.queries[low]);
+  const double queries_high = sum_of(band_queries_[high]), queries_low = sum_of(band_queries_[low]);
   std::array<double, groups> difference{}, share{};
   for (std::size_t g = 0; g < groups; ++g) {
-    difference[g] = sums.weight[high][g] / queries_high - sums.weight[low][g] / queries_low;
-    share[g] = sums.queries[high][g] / queries_high;
+    difference[g] = band_weight_[high][g] / queries_high - band_weight_[low][g] / queries_low;
+    share[g] = band_queries_[high][g] / queries_high;
   }
   constexpr double pairs_of_bands = query_bands * (query_bands - 1) / 2.0;
   const bool differs = jackknife(difference, share, 1 - (1 - interval_coverage) / pairs_of_bands)[0] > 0;
   numbers.band_differs[static_cast<std::size_t>(row)] = differs ? 1 : 0;
 }
 
-/// Puts the numbers of one head where they belong.
-void LayerBits::put(Index head, BitsNumbers& numbers) const {
-  const Index row = static_cast<Index>(place_) * heads_ + head;
-  const auto told = [&](std::size_t n) -> const Told& { return told_[n][static_cast<std::size_t>(head)]; };
+void HeadBits::put(BitsNumbers& numbers) const {
+  const Index row = layer_.row(head_);
   const auto over = [&](std::size_t half, const auto& number) {
     double sum = 0;
     for (std::size_t n = 0; n < told_.size(); ++n)
-      if (accounted_.half(n) == half) sum += number(told(n));
+      if (accounted_.half(n) == half) sum += number(told_[n]);
     return sum;
   };
   std::array<std::size_t, 2> e{};  // [half]  chosen on the other half
@@ -604,13 +344,17 @@ void LayerBits::put(Index head, BitsNumbers& numbers) const {
       beta[half][h] = best(tilts.size(), gain);
       if (!(gain(beta[half][h]) > 0)) beta[half][h] = tilts.size();
     }
-  std::vector<double> queries;
-  for (const AttendedDocument& one : attended_) queries.push_back(static_cast<double>(one.queries.size()));
+  std::vector<double> queries, followed, trials;
+  for (const AttendedDocument& one : layer_.documents) {
+    queries.push_back(static_cast<double>(one.queries.size()));
+    followed.push_back(one.followed[head_]);
+    trials.push_back(one.trials[head_]);
+  }
   const double all_queries = std::accumulate(queries.begin(), queries.end(), 0.0);
   if (all_queries == 0) return;
   const auto by_document = [&](const auto& number) {
     std::vector<double> all;
-    for (std::size_t n = 0; n < told_.size(); ++n) all.push_back(number(told(n), accounted_.half(n)));
+    for (std::size_t n = 0; n < told_.size(); ++n) all.push_back(number(told_[n], accounted_.half(n)));
     return all;
   };
   const auto put = [&](HeadNumber& into, const auto& number) { into.set_ratio(row, by_document(number), queries); };
@@ -629,13 +373,13 @@ void LayerBits::put(Index head, BitsNumbers& numbers) const {
   const auto of = [&](double Told::*number) {
     return by_document([&](const Told& one, std::size_t) { return one.*number; });
   };
-  const std::vector<double> trials = of(&Told::trials), mass = of(&Told::mass);
-  numbers.follow.set_ratio(row, of(&Told::followed), trials);
+  const std::vector<double> mass = of(&Told::mass);
+  numbers.follow.set_ratio(row, followed, trials);
   numbers.kept.set_ratio(row, of(&Told::remains), of(&Told::strongest));
   numbers.trials[row] = std::accumulate(trials.begin(), trials.end(), 0.0);
   numbers.sink_mass[row] = std::accumulate(mass.begin(), mass.end(), 0.0) / all_queries;
-  numbers.places[static_cast<std::size_t>(row)] = named_[static_cast<std::size_t>(head)];
-  put_bands(head, row, numbers);
+  numbers.places[static_cast<std::size_t>(row)] = places_;
+  put_bands(row, numbers);
 }
 
 /// Fields attention_bits/...
@@ -753,10 +497,9 @@ std::vector<Field> attention_bits(const AccountHalves& halves, const AttendedKey
   MatchedContent content(accounted, options.seed);
   Index queries = 0;  // the same in every layer but for windows
   parallel_for(std::ssize(halves.site.grid.layers), options.threads, [&](Index l) {
-    LayerBits layer(accounted, halves, static_cast<std::size_t>(l), options.seed);
-    layer.build(numbers);
-    if (l == 0) queries = layer.queries();
-    const AttendedLayer attended = layer.attended();
+    const AttendedLayer attended = attended_layer(accounted, static_cast<std::size_t>(l), options.seed);
+    for (Index head = 0; head < attended.heads(); ++head) HeadBits(attended, head).put(numbers);
+    for (const AttendedDocument& one : attended.documents) queries += l == 0 ? std::ssize(one.queries) : 0;
     words.read(attended);
     content.read(attended, numbers.mixed);
   });

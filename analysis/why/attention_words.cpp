@@ -22,14 +22,9 @@ constexpr Index least_word_documents = 3;  // in which a word must occur
 constexpr double word_fdr = 0.1;           // of the words that are named for a head, at most so many falsely
 constexpr Index words_named = 8;           // of each head, at most
 
-/// What the text of a token says of its word.
-struct Spelling {
-  bool punctuation = false, capital = false, digits = false, continuation = false;
-};
-
+/// What the text of a token says of its word: punctuation, capital, digits, continuation.
 /// @param spaces  tokens that begin a word begin with a space
-Spelling spelling_of(std::string_view text, bool spaces) {
-  Spelling found;
+std::array<bool, 4> spelling_of(std::string_view text, bool spaces) {
   const bool space = text.starts_with(' ');
   if (space) text.remove_prefix(1);
   const bool piece = text.size() > 2 && text.starts_with("##");
@@ -38,8 +33,8 @@ Spelling spelling_of(std::string_view text, bool spaces) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   // Quotes, dashes and the like from U+2010 to U+206F, and 、。「」 of U+3000 to U+301F.
   std::string_view rest = text;
-  found.punctuation = !rest.empty();
-  while (!rest.empty() && found.punctuation) {
+  bool punctuation = !rest.empty();
+  while (!rest.empty() && punctuation) {
     const auto byte = [&](std::size_t i) { return i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0U; };
     const bool general = byte(0) == 0xE2 && (byte(1) == 0x80 || byte(1) == 0x81) && byte(2) != 0;
     const bool of_cjk = byte(0) == 0xE3 && byte(1) == 0x80 && byte(2) != 0 && byte(2) < 0xA0;
@@ -48,14 +43,13 @@ Spelling spelling_of(std::string_view text, bool spaces) {
     else if (byte(0) < 0x80 && !is_digit(rest[0]) && !is_letter(rest[0]))
       rest.remove_prefix(1);
     else
-      found.punctuation = false;
+      punctuation = false;
   }
-  found.digits = std::ranges::any_of(text, is_digit);
+  const bool digits = std::ranges::any_of(text, is_digit);
   const auto first = text.empty() ? 0U : static_cast<unsigned char>(text[0]);
   const auto second = text.size() < 2 ? 0U : static_cast<unsigned char>(text[1]);
-  found.capital = (first >= 'A' && first <= 'Z') || (first == 0xC3 && second >= 0x80 && second <= 0x9E);
-  found.continuation = piece || (spaces && !space && !found.punctuation && !found.digits);
-  return found;
+  const bool capital = (first >= 'A' && first <= 'Z') || (first == 0xC3 && second >= 0x80 && second <= 0x9E);
+  return {punctuation, capital, digits, piece || (spaces && !space && !punctuation && !digits)};
 }
 
 }  // namespace
@@ -141,12 +135,13 @@ AttentionWords::AttentionWords(const AccountSite& site, const AttendedKeySums& s
       found_(named_.size(), 0) {
   gain_.fill(HeadNumber(site.grid.rows()));
   if (!known_ids_) return;
-  std::vector<std::vector<std::int32_t>> of_text;
+  std::vector<std::vector<std::int32_t>> ids;
+  std::vector<std::vector<bool>> text;
   for (const AttendedKeys& one : sums.documents) {
-    std::vector<std::int32_t>& ids = of_text.emplace_back(one.ids);
-    for (std::size_t j = 0; j < ids.size(); ++j) ids[j] = one.text[j] != 0 ? ids[j] : -1;
+    ids.push_back(one.ids);
+    text.emplace_back(one.text.begin(), one.text.end());
   }
-  words_ = NumberedWords(of_text, 1);
+  words_ = NumberedWords(ids, text, 0);
   classify();
 }
 
@@ -157,12 +152,11 @@ void AttentionWords::classify() {
       if (word >= 0) ++times[static_cast<std::size_t>(word)];
   const bool spaces = std::ranges::any_of(
       sums_.texts.texts, [](const std::string& text) { return text.size() > 1 && text.front() == ' '; });
-  std::map<std::array<Index, word_classes>, Index> combinations;
+  std::map<std::array<Index, word_classes - 1>, Index> combinations;
   for (std::size_t w = 0; w < times.size(); ++w) {
-    const Spelling spelling = spelling_of(sums_.texts.text(words_.ids[w]), spaces);
-    const auto rarity = static_cast<Index>(std::log2(static_cast<double>(times[w])) + 1e-9);
-    const std::array<Index, word_classes> classes{rarity, spelling.punctuation ? 1 : 0, spelling.capital ? 1 : 0,
-                                                  spelling.digits ? 1 : 0, spelling.continuation ? 1 : 0};
+    std::array<Index, word_classes - 1> classes{
+        static_cast<Index>(std::log2(static_cast<double>(std::max<Index>(1, times[w]))) + 1e-9)};
+    std::ranges::copy(spelling_of(sums_.texts.text(words_.ids[w]), spaces), classes.begin() + 1);
     combination_.push_back(combinations.emplace(classes, std::ssize(combinations)).first->second);
     for (std::size_t c = 0; c + 1 < word_classes; ++c) class_[c].push_back(classes[c]);
   }
@@ -276,7 +270,7 @@ void AttentionWords::measure_classes(const AttendedLayer& layer, Index head, con
     }
   }
   for (std::size_t c = 0; c < word_classes; ++c)
-    if (c == static_cast<std::size_t>(WordClass::rarity) || !sums_.texts.ids.empty())
+    if (c == 0 || !sums_.texts.ids.empty())  // rarity needs no texts
       gain_[c].set_ratio(layer.row(head), gains[c], queries);
 }
 
@@ -287,17 +281,13 @@ std::vector<Field> AttentionWords::fields() const {
                      std::vector<std::string>{"rarity", "punctuation", "capital", "digits", "continuation",
                                               "the word or its classes"}};
   const std::vector<Axis> ranked{layer, head, rank}, of_class{classes, layer, head};
-  const std::vector<NamedWord> named = filled_up(named_, words_named);
-  const auto text = [&](const NamedWord& word) { return sums_.texts.text(word.id); };
-  const char* const fewer = "fewer words draw more attention than their places";
   Fields fields("attention_words");
-  fields.add("word_id", ranked, "1", "tokens that draw more attention than their places, whoever asks",
-             named | std::views::transform(&NamedWord::id), std::string("-1: ") + fewer);
-  fields.add("word", ranked, "1", "their texts; empty: not known, or fewer words", named | std::views::transform(text));
-  fields.add("ratio", ranked, "1", "attention that the token gets, divided by what its places get",
-             named | std::views::transform(&NamedWord::ratio), fewer);
-  fields.add("q_value", ranked, "1", "p-value of the token over documents, adjusted for the number of words",
-             named | std::views::transform(&NamedWord::q_value), fewer);
+  add_named_words(
+      fields, ranked, named_, words_named, sums_.texts,
+      {"word_id", "word", "ratio", "q_value", "tokens that draw more attention than their places, whoever asks",
+       "attention that the token gets, divided by what its places get",
+       "p-value of the token over documents, adjusted for the number of words",
+       "fewer words draw more attention than their places"});
   fields.add("found", {layer, head}, "1", "number of words that draw more attention than their places", found_);
   add_numbers(fields, "class_gain", of_class, "bit",
               "bits that a class of words, fitted on one half of the documents, gains on the other half", gain_,

@@ -55,23 +55,38 @@ class AttendedKeyProbe : public RowLook {
   TokenTexts texts_;
 };
 
-/// Classes of words that may draw attention whoever asks.
-enum class WordClass : std::uint8_t {
-  rarity,        ///< how often the word occurs in the documents: a class for each power of 2
-  punctuation,   ///< no letter and no digit
-  capital,       ///< begins with a capital letter
-  digits,        ///< has a digit
-  continuation,  ///< goes on a word that an earlier token began
-  word_or_class,  ///< the word itself; a word that the other half of the documents does not know counts by all of the above
-};
+/// Classes of words that may draw attention whoever asks: rarity (how often the word occurs in the documents, a class for each
+/// power of 2); punctuation (no letter and no digit); capital (begins with one); digits (has one); continuation (goes on a
+/// word that an earlier token began); and the word itself, where a word that the other half of the documents does not know
+/// counts by all of the above.
 constexpr std::size_t word_classes = 6;
 
-/// A word that draws more attention than its places. Those that add most to the bits come first. The default: no word.
+/// A word that was named for something about a head. The default: no word.
 struct NamedWord {
   std::int32_t id = -1;
-  double ratio = not_defined;    ///< attention it gets, divided by what p_pos gives it
-  double q_value = not_defined;  ///< chance that the name is false, adjusted for the number of words
+  double number = not_defined;   ///< how much it stands out
+  double q_value = not_defined;  ///< chance that the name is false, adjusted for all words that were tested
 };
+
+/// How the Fields of named words are called: id and word take the ids and texts, number and q_value the rest.
+struct NamedWordFields {
+  std::string id, word, number, q_value;
+  std::string what, number_is, q_value_is, unnamed;  ///< for people; why there are fewer words
+};
+
+/// Adds these Fields.
+/// @param lists  of named words, `count` at most of each
+template <class Lists>
+void add_named_words(Fields& fields, const std::vector<Axis>& axes, Lists&& lists, Index count, const TokenTexts& texts,
+                     const NamedWordFields& names) {
+  const std::vector<NamedWord> all = filled_up(lists, count);
+  const auto text = [&](const NamedWord& word) { return texts.text(word.id); };
+  fields.add(names.id, axes, "1", names.what, all | std::views::transform(&NamedWord::id), "-1: " + names.unnamed);
+  fields.add(names.word, axes, "1", "their texts; empty: not known, or fewer words", all | std::views::transform(text));
+  fields.add(names.number, axes, "1", names.number_is, all | std::views::transform(&NamedWord::number), names.unnamed);
+  fields.add(names.q_value, axes, "1", names.q_value_is, all | std::views::transform(&NamedWord::q_value),
+             names.unnamed);
+}
 
 /// Words that draw attention, and what kind of word does.
 ///
@@ -85,7 +100,7 @@ struct NamedWord {
 /// All documents take part, not only those that attention_bits() accounts for.
 ///
 /// A class tilts p_pos as a hypothesis of attention_bits() does, by b(class) = log of attention got over attention given, 2
-/// added to both, fitted on one half of all documents and measured on the accounted documents of the other. For `word_or_class` a word's own b is shrunk
+/// added to both, fitted on one half of all documents and measured on the accounted documents of the other. For the word itself a word's own b is shrunk
 /// to that of its combination of classes instead of to 0.
 ///
 /// Source: this project.
@@ -113,9 +128,9 @@ class AttentionWords {
   const AccountSite& site_;
   const AttendedKeySums& sums_;
   bool known_ids_ = false;
-  NumberedWords words_;                                     ///< of text
+  NumberedWords words_;                                     ///< all; those of text are found in documents
   std::array<std::vector<Index>, word_classes - 1> class_;  ///< [class][word]  number of its class
-  std::vector<Index> combination_;                          ///< [word]  of all classes but word_or_class
+  std::vector<Index> combination_;                          ///< [word]  of all classes but the last
   std::vector<std::vector<NamedWord>> named_;               ///< [row]  the strongest first
   std::vector<Index> found_;                                ///< [row]  words beyond p_pos, named or not
   std::array<HeadNumber, word_classes> gain_;               ///< bit; NaN: texts or ids are not known

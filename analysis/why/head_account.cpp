@@ -283,12 +283,9 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
   return profiles;
 }
 
-/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents
-/// left out.
-struct Profiles {
-  Matrix measured;                          ///< (heads, 2 reach + 1)
-  std::array<Matrix, account_terms> dealt;  ///< [term]
-};
+/// [term, then measured] (heads, 2 reach + 1)  profiles of the heads of one layer, from one half, perhaps with a part of the
+/// documents left out.
+using Profiles = std::array<Matrix, account_terms + 1>;
 
 /// [term, then replicated] (heads)  how well profiles of one half give the other half's measured profile.
 using Overlaps = std::array<Vector, account_terms + 1>;
@@ -296,10 +293,9 @@ using Overlaps = std::array<Vector, account_terms + 1>;
 Overlaps overlaps_of(const Profiles& one, const Profiles& other, const Matrix& uniform) {
   Overlaps result;
   for (std::size_t term = 0; term < result.size(); ++term) {
-    const Matrix& predicted = term < account_terms ? one.dealt[term] : one.measured;
-    result[term].resize(predicted.rows());
-    for (Index head = 0; head < predicted.rows(); ++head)
-      result[term][head] = profile_overlap(other.measured.row(head).transpose(), predicted.row(head).transpose(),
+    result[term].resize(uniform.rows());
+    for (Index head = 0; head < uniform.rows(); ++head)
+      result[term][head] = profile_overlap(other.back().row(head).transpose(), one[term].row(head).transpose(),
                                            uniform.row(head).transpose());
   }
   return result;
@@ -329,9 +325,11 @@ void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weigh
 
 AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   if (account.documents < 2) return AccountVerdict::undefined;
-  if (!(account.strength[row] >= HeadAccount::least_strength) || !(account.overlap.back()[row] >= least_replicated))
+  if (!(account.strength[row] >= HeadAccount::least_strength) ||
+      !(account.overlap.back().value[row] >= least_replicated))
     return AccountVerdict::no_preference;
-  const double position = account.part[0][row], self = account.part[1][row], context = account.part[2][row];
+  const double position = account.part[0].value[row], self = account.part[1].value[row],
+               context = account.part[2].value[row];
   const bool ordered = account.q_value[row] <= account.options.fdr;
   if (position >= context && !(self > position) && !ordered) return AccountVerdict::no_preference;
   if (account.documents < least_account_documents) return AccountVerdict::undefined;
@@ -346,187 +344,137 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   return context >= nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
 }
 
-/// Builds an account layer by layer.
-class Builder {
+/// Half the width of an interval of a number.
+/// @param without  a part of the documents each
+template <class Number>
+double error_of(const std::vector<Overlaps>& without, const Number& number) {
+  if (without.empty()) return not_defined;
+  Vector left(std::ssize(without));
+  for (Index fold = 0; fold < left.size(); ++fold) left[fold] = number(without[static_cast<std::size_t>(fold)]);
+  return jackknife_error(left, interval_coverage);
+}
+
+/// The account of one layer's heads.
+class LayerAccount {
  public:
-  Builder(const AccountSums& sums, HeadAccount& account) : sums_(sums), account_(account), site_(account.site) {
-    account.documents = sums.documents();
-    for (const AccountHalf& half : sums.halves) account.dealt += static_cast<Index>(half.to_deal.size());
-    heads_ = site_.grid.heads;
-    rows_ = site_.grid.rows();
+  LayerAccount(const AccountSums& sums, std::size_t place, HeadAccount& account)
+      : sums_(sums),
+        account_(account),
+        site_(account.site),
+        place_(place),
+        heads_(site_.grid.heads),
+        width_(2 * site_.reach + 1),
+        pairs_(site_, place) {}
+
+  /// Deals one half of the documents, with the mean keys of the other. May be called from several threads.
+  /// @param always  places of queries and of keys that stay in every document
+  void deal(std::size_t half, const std::array<std::vector<std::uint8_t>, 2>& always) {
+    const AccountHalf &own = sums_.halves[half], &other = sums_.halves[two_halves() ? 1 - half : half];
+    const Matrix32 mean_query = own.layers[place_].query / static_cast<float>(own.documents);
+    const Matrix32 mean_key = other.layers[place_].key / static_cast<float>(other.documents);
+    halves_[half] = deal_half(site_, place_, own, mean_query, mean_key, always, account_.options);
   }
 
-  void build() {
-    set_measured();
-    deal();
-    set_overlaps();
-    set_null();
-    const bool causal = site_.kind == AttentionKind::causal;
-    set_peaks(account_.measured, causal, account_.measured_offset, account_.measured_weight);
-    for (std::size_t term = 0; term < account_terms; ++term)
-      set_peaks(account_.profile[term], causal, account_.offset[term], account_.weight[term]);
-    for (Index row = 0; row < rows_; ++row) account_.verdict.push_back(verdict_of(account_, row));
+  /// Puts the numbers of the heads where they belong.
+  /// @param drawn  (rows, draws)  gets the strengths of the null
+  void put(Matrix& drawn) const {
+    const auto own = [&](Matrix& all) { return all.middleRows(first_row(), heads_); };
+    Matrix measured = Matrix::Zero(heads_, width_);
+    for (const AccountHalf& half : sums_.halves)
+      for (const Matrix& weights : half.group_weights)
+        if (weights.size() > 0) measured += weights.middleRows(first_row(), heads_);
+    own(account_.measured) = mean_along(measured / static_cast<double>(account_.documents), pairs_.pairs);
+    own(account_.uniform) = mean_along(pairs_.uniform.transpose(), pairs_.pairs).replicate(heads_, 1);
+    for (std::size_t term = 0; term < account_terms; ++term) {
+      Matrix profile = Matrix::Zero(heads_, width_);
+      for (const HalfProfiles& half : halves_)
+        for (const auto& document : half.dealt) profile += document[term];
+      own(account_.profile[term]) = profile / static_cast<double>(account_.dealt);
+    }
+    if (two_halves()) put_overlaps();  // which stay undefined where all documents are in one half
+    for (Index draw = 0; draw < drawn.cols(); ++draw) {
+      const auto d = static_cast<std::size_t>(draw);
+      ShuffledDraw sums = halves_[0].null[d];
+      if (!halves_[1].null.empty()) add_to(sums, ShuffledDraw(halves_[1].null[d]));
+      const Matrix profile = mean_along(sums.weights, sums.pairs);
+      const Vector uniform = mean_along(sums.uniform.transpose(), sums.pairs).transpose();
+      for (Index head = 0; head < heads_; ++head)
+        drawn(first_row() + head, draw) = profile_strength(profile.row(head).transpose(), uniform);
+    }
   }
 
  private:
   [[nodiscard]] bool two_halves() const { return sums_.halves[1].documents > 0; }
+  [[nodiscard]] Index first_row() const { return static_cast<Index>(place_) * heads_; }
 
-  /// Mean profile of a half over the documents of all groups but one.
-  [[nodiscard]] Matrix measured_of(std::size_t half, std::size_t place, Index left_out) const {
+  /// Mean profiles of a half over the documents of all folds but one.
+  [[nodiscard]] Profiles profiles_of(std::size_t half, Index folds, Index left_out) const {
     const AccountHalf& from = sums_.halves[half];
-    Matrix sum = Matrix::Zero(heads_, 2 * site_.reach + 1);
-    Index documents = 0;
-    for (std::size_t g = 0; g < from.group_weights.size(); ++g) {
-      if (from.group_documents[g] == 0 || (left_out >= 0 && static_cast<Index>(g) % folds_ == left_out)) continue;
-      sum += from.group_weights[g].middleRows(static_cast<Index>(place) * heads_, heads_);
-      documents += from.group_documents[g];
-    }
-    return mean_along(sum / static_cast<double>(std::max<Index>(1, documents)), pairs_[place].pairs);
+    const auto& dealt = halves_[half].dealt;
+    const auto is_in = [&](std::size_t i) { return left_out < 0 || static_cast<Index>(i) % folds != left_out; };
+    Profiles sums;
+    sums.fill(Matrix::Zero(heads_, width_));
+    Index measured = 0, count = 0;
+    for (std::size_t g = 0; g < from.group_weights.size(); ++g)
+      if (from.group_documents[g] > 0 && is_in(g)) {
+        sums.back() += from.group_weights[g].middleRows(first_row(), heads_);
+        measured += from.group_documents[g];
+      }
+    sums.back() = mean_along(sums.back() / static_cast<double>(std::max<Index>(1, measured)), pairs_.pairs);
+    for (std::size_t d = 0; d < dealt.size(); ++d)
+      if (is_in(d)) {
+        for (std::size_t term = 0; term < account_terms; ++term) sums[term] += dealt[d][term];
+        ++count;
+      }
+    for (std::size_t term = 0; term < account_terms; ++term) sums[term] /= static_cast<double>(count);
+    return sums;
   }
 
-  [[nodiscard]] Profiles profiles_of(std::size_t half, std::size_t place, Index left_out) const {
-    Profiles profiles{measured_of(half, place, left_out), {}};
-    const auto& dealt = dealt_[2 * place + half].dealt;
-    for (std::size_t term = 0; term < account_terms; ++term) {
-      Matrix sum = Matrix::Zero(heads_, 2 * site_.reach + 1);
-      Index count = 0;
-      for (std::size_t d = 0; d < dealt.size(); ++d)
-        if (left_out < 0 || static_cast<Index>(d) % folds_ != left_out) {
-          sum += dealt[d][term];
-          ++count;
-        }
-      profiles.dealt[term] = sum / static_cast<double>(count);
-    }
-    return profiles;
-  }
-
-  [[nodiscard]] Overlaps overlaps(std::size_t place, Index left_out) const {
-    const Profiles even = profiles_of(0, place, left_out), odd = profiles_of(1, place, left_out);
-    const Matrix uniform = account_.uniform.middleRows(static_cast<Index>(place) * heads_, heads_);
+  [[nodiscard]] Overlaps overlaps(Index folds, Index left_out) const {
+    const Profiles even = profiles_of(0, folds, left_out), odd = profiles_of(1, folds, left_out);
+    const Matrix uniform = account_.uniform.middleRows(first_row(), heads_);
     Overlaps result = overlaps_of(even, odd, uniform);
     const Overlaps back = overlaps_of(odd, even, uniform);
     for (std::size_t term = 0; term < result.size(); ++term) result[term] = 0.5 * (result[term] + back[term]);
     return result;
   }
 
-  void set_measured() {
-    account_.measured = account_.uniform = Matrix(rows_, 2 * site_.reach + 1);
-    for (std::size_t l = 0; l < site_.grid.layers.size(); ++l) {
-      pairs_.emplace_back(site_, l);
-      const Index first = static_cast<Index>(l) * heads_;
-      Matrix sum = Matrix::Zero(heads_, 2 * site_.reach + 1);
-      for (const AccountHalf& half : sums_.halves)
-        for (const Matrix& weights : half.group_weights)
-          if (weights.size() > 0) sum += weights.middleRows(first, heads_);
-      account_.measured.middleRows(first, heads_) =
-          mean_along(sum / static_cast<double>(account_.documents), pairs_[l].pairs);
-      account_.uniform.middleRows(first, heads_) =
-          mean_along(pairs_[l].uniform.transpose(), pairs_[l].pairs).replicate(heads_, 1);
-    }
-    account_.strength = Vector(rows_);
-    for (Index row = 0; row < rows_; ++row)
-      account_.strength[row] =
-          profile_strength(account_.measured.row(row).transpose(), account_.uniform.row(row).transpose());
-  }
-
-  void deal() {
-    const auto halves = static_cast<Index>(two_halves() ? 2 : 1), layers = std::ssize(site_.grid.layers);
-    dealt_.resize(static_cast<std::size_t>(2 * layers));
-    const std::array always{always_stay(sums_.halves, site_.length, &AccountDocument::query_stays),
-                            always_stay(sums_.halves, site_.keys(), &AccountDocument::key_stays)};
-    parallel_for(layers * halves, account_.options.threads, [&](Index i) {
-      const auto place = static_cast<std::size_t>(i / halves), half = static_cast<std::size_t>(i % halves);
-      const AccountHalf &own = sums_.halves[half], &other = sums_.halves[two_halves() ? 1 - half : half];
-      const Matrix32 mean_query = own.layers[place].query / static_cast<float>(own.documents);
-      const Matrix32 mean_key = other.layers[place].key / static_cast<float>(other.documents);
-      dealt_[2 * place + half] = deal_half(site_, place, own, mean_query, mean_key, always, account_.options);
-    });
+  void put_overlaps() const {
     // As many folds as every half has dealt documents for, up to the groups of measured profiles.
-    folds_ = std::ssize(sums_.halves[0].group_weights);
-    for (std::size_t half = 0; half < 2; ++half) folds_ = std::min(folds_, std::ssize(dealt_[half].dealt));
-    for (std::size_t term = 0; term < account_terms; ++term) {
-      Matrix& profile = account_.profile[term] = Matrix::Zero(rows_, 2 * site_.reach + 1);
-      for (std::size_t i = 0; i < dealt_.size(); ++i)
-        for (const auto& document : dealt_[i].dealt)
-          profile.middleRows(static_cast<Index>(i / 2) * heads_, heads_) += document[term];
-      profile /= static_cast<double>(account_.dealt);
-    }
-  }
-
-  /// Overlaps stay undefined where all documents are in one half.
-  void set_overlaps() {
-    const Vector nothing = Vector::Constant(rows_, not_defined);
-    account_.overlap.fill(nothing);
-    account_.overlap_lower = account_.overlap_upper = account_.overlap;
-    account_.part.fill(nothing);
-    account_.part_lower = account_.part_upper = account_.part;
-    for (std::size_t l = 0; two_halves() && l < site_.grid.layers.size(); ++l) set_layer(l);
-  }
-
-  void set_layer(std::size_t place) {
-    const Index first = static_cast<Index>(place) * heads_;
-    const Overlaps all = overlaps(place, -1);
+    Index folds = std::ssize(sums_.halves[0].group_weights);
+    for (const HalfProfiles& half : halves_) folds = std::min(folds, std::ssize(half.dealt));
+    const Overlaps all = overlaps(folds, -1);
     std::vector<Overlaps> without;
     constexpr Index least_folds = 3;  // fewer do not show the spread
-    for (Index fold = 0; folds_ >= least_folds && fold < folds_; ++fold) without.push_back(overlaps(place, fold));
+    for (Index fold = 0; folds >= least_folds && fold < folds; ++fold) without.push_back(overlaps(folds, fold));
     for (Index head = 0; head < heads_; ++head) {
-      const Index row = first + head;
+      const Index row = first_row() + head;
       for (std::size_t term = 0; term <= account_terms; ++term) {
-        const double overlap = account_.overlap[term][row] = all[term][head];
-        const double error = jackknife_error(without, [&](const Overlaps& one) { return one[term][head]; });
-        account_.overlap_lower[term][row] = overlap - error;
-        account_.overlap_upper[term][row] = overlap + error;
+        HeadNumber& overlap = account_.overlap[term];
+        const double error = error_of(without, [&](const Overlaps& one) { return one[term][head]; });
+        overlap.value[row] = all[term][head];
+        overlap.lower[row] = all[term][head] - error;
+        overlap.upper[row] = all[term][head] + error;
       }
       const auto parts = parts_of(all, head);
       for (std::size_t term = 0; term < account_terms; ++term) {
-        account_.part[term][row] = parts[term];
-        const double error = jackknife_error(without, [&](const Overlaps& one) { return parts_of(one, head)[term]; });
+        HeadNumber& part = account_.part[term];
+        part.value[row] = parts[term];
+        const double error = error_of(without, [&](const Overlaps& one) { return parts_of(one, head)[term]; });
         if (std::isnan(error)) continue;
-        account_.part_lower[term][row] = std::max(0.0, parts[term] - error);
-        account_.part_upper[term][row] = std::min(1.0, parts[term] + error);
+        part.lower[row] = std::max(0.0, parts[term] - error);
+        part.upper[row] = std::min(1.0, parts[term] + error);
       }
     }
-  }
-
-  /// Half the width of an interval.
-  template <class Number>
-  [[nodiscard]] double jackknife_error(const std::vector<Overlaps>& without, const Number& number) const {
-    if (without.empty()) return not_defined;
-    Vector left(std::ssize(without));
-    for (Index fold = 0; fold < left.size(); ++fold) left[fold] = number(without[static_cast<std::size_t>(fold)]);
-    return headwave::jackknife_error(left, interval_coverage);
-  }
-
-  void set_null() {
-    const Index draws = account_.options.draws;
-    account_.position_strength = Vector(rows_);
-    Matrix drawn(rows_, draws);
-    for (Index row = 0; row < rows_; ++row)
-      account_.position_strength[row] =
-          profile_strength(account_.profile[0].row(row).transpose(), account_.uniform.row(row).transpose());
-    for (std::size_t place = 0; place < site_.grid.layers.size(); ++place)
-      for (Index draw = 0; draw < draws; ++draw) {
-        const auto d = static_cast<std::size_t>(draw);
-        ShuffledDraw sums = dealt_[2 * place].null[d];
-        if (!dealt_[2 * place + 1].null.empty()) add_to(sums, ShuffledDraw(dealt_[2 * place + 1].null[d]));
-        const Matrix profile = mean_along(sums.weights, sums.pairs);
-        const Vector uniform = mean_along(sums.uniform.transpose(), sums.pairs).transpose();
-        for (Index head = 0; head < heads_; ++head)
-          drawn(static_cast<Index>(place) * heads_ + head, draw) =
-              profile_strength(profile.row(head).transpose(), uniform);
-      }
-    account_.null_strength = row_quantiles(drawn, 0.5);
-    account_.p_value = pooled_p_values(account_.position_strength, drawn, NullScale::share);
-    account_.q_value = q_values(account_.p_value);
   }
 
   const AccountSums& sums_;
   HeadAccount& account_;
   const AccountSite& site_;
-  Index heads_ = 0, rows_ = 0;
-  Index folds_ = 0;                  ///< parts of the documents that intervals leave out one at a time
-  std::vector<NearPairs> pairs_;     ///< [layer]
-  std::vector<HalfProfiles> dealt_;  ///< [2 layer + half]
+  std::size_t place_;
+  Index heads_, width_;
+  NearPairs pairs_;
+  std::array<HalfProfiles, 2> halves_;
 };
 
 /// Whether nothing tells places apart: no table, or one that is the same in every row, and no term.
@@ -576,10 +524,40 @@ std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
 }  // namespace
 
 HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options) {
+  const Index rows = site.grid.rows(), width = 2 * site.reach + 1;
   HeadAccount account;
   account.site = site;
   account.options = options;
-  Builder(sums, account).build();
+  account.documents = sums.documents();
+  for (const AccountHalf& half : sums.halves) account.dealt += static_cast<Index>(half.to_deal.size());
+  account.measured = account.uniform = Matrix(rows, width);
+  account.profile.fill(account.measured);
+  account.overlap.fill(HeadNumber(rows));
+  account.part.fill(HeadNumber(rows));
+  std::vector<LayerAccount> layers;
+  for (std::size_t place = 0; place < site.grid.layers.size(); ++place) layers.emplace_back(sums, place, account);
+  const std::array always{always_stay(sums.halves, site.length, &AccountDocument::query_stays),
+                          always_stay(sums.halves, site.keys(), &AccountDocument::key_stays)};
+  const Index halves = sums.halves[1].documents > 0 ? 2 : 1;
+  parallel_for(std::ssize(layers) * halves, options.threads, [&](Index i) {
+    layers[static_cast<std::size_t>(i / halves)].deal(static_cast<std::size_t>(i % halves), always);
+  });
+  Matrix drawn(rows, options.draws);
+  for (const LayerAccount& layer : layers) layer.put(drawn);
+  account.strength = account.position_strength = Vector(rows);
+  for (Index row = 0; row < rows; ++row) {
+    const Vector uniform = account.uniform.row(row).transpose();
+    account.strength[row] = profile_strength(account.measured.row(row).transpose(), uniform);
+    account.position_strength[row] = profile_strength(account.profile[0].row(row).transpose(), uniform);
+  }
+  account.null_strength = row_quantiles(drawn, 0.5);
+  account.p_value = pooled_p_values(account.position_strength, drawn, NullScale::share);
+  account.q_value = q_values(account.p_value);
+  const bool causal = site.kind == AttentionKind::causal;
+  set_peaks(account.measured, causal, account.measured_offset, account.measured_weight);
+  for (std::size_t term = 0; term < account_terms; ++term)
+    set_peaks(account.profile[term], causal, account.offset[term], account.weight[term]);
+  for (Index row = 0; row < rows; ++row) account.verdict.push_back(verdict_of(account, row));
   return account;
 }
 
@@ -597,8 +575,6 @@ std::vector<Field> describe(const HeadAccount& account) {
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
   const char* const few = "fewer than 6 documents of this length";
   const char* const no_null = "no null was drawn";
-  const char* const no_profile =
-      "fewer than 2 documents of this length, or the measured weight is the same at all offsets";
   const auto or_self = [&](const std::string& why) {
     return account.site.crosses()
                ? why + "; of self always: queries and keys of cross-attention are different tokens, none meets itself"
@@ -616,18 +592,19 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields.add("strength", heads, "1",
              "attention that a head draws to certain offsets beyond uniform attention: 0 none, 1 all of it",
              account.strength);
-  fields.add("part", parts, "1",
-             "part of what can be explained of the profile: by position, by tokens meeting themselves, by context "
-             "(the tokens around: words that follow each other, and what earlier layers brought from neighbours)",
-             account.part,
-             or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
-  fields.interval("part", parts, account.part_lower, account.part_upper, or_self(few));
-  fields.add(
-      "overlap", matches, "1",
+  add_numbers(fields, "part", parts, "1",
+              "part of what can be explained of the profile: by position, by tokens meeting themselves, by context "
+              "(the tokens around: words that follow each other, and what earlier layers brought from neighbours)",
+              account.part,
+              or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"),
+              or_self(few));
+  add_numbers(
+      fields, "overlap", matches, "1",
       "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
       "this profile of the other half gives",
-      account.overlap, or_self(no_profile));
-  fields.interval("overlap", matches, account.overlap_lower, account.overlap_upper, or_self(few));
+      account.overlap,
+      or_self("fewer than 2 documents of this length, or the measured weight is the same at all offsets"),
+      or_self(few));
   fields.add("measured_profile", {layer, head, offset}, "1",
              "mean attention weight at an offset, the first token neither query nor key", account.measured, no_pair);
   fields.add("dealt_profile", {term, layer, head, offset}, "1",

@@ -7,7 +7,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/analysis.h"
-#include "account_documents.h"
+#include "attended_rows.h"
 
 namespace headwave {
 
@@ -69,9 +69,9 @@ struct HeadAccount {
   Vector strength;                            ///< (rows)  of `measured`, profile_strength()
   /// [term, then replicated: the other half's measured profile, the ceiling] (rows)  profile_overlap(), and its interval
   /// over documents; NaN: too few documents
-  std::array<Vector, account_terms + 1> overlap, overlap_lower, overlap_upper;
+  std::array<HeadNumber, account_terms + 1> overlap;
   /// [term] (rows)  parts of what can be explained: by position, by self, by context; they add up to 1. Of self everything is NaN in cross-attention
-  std::array<Vector, account_terms> part, part_lower, part_upper;
+  std::array<HeadNumber, account_terms> part;
   Vector measured_offset, measured_weight;           ///< (rows)  where `measured` is largest; NaN: at the search's end
   std::array<Vector, account_terms> offset, weight;  ///< [term] (rows)  the same of `profile`
   Vector position_strength;                          ///< (rows)  strength of the position profile

@@ -25,6 +25,19 @@ namespace headwave {
 
 namespace {
 
+constexpr Index most_documents = 32;
+constexpr double coverage_of_effects = 0.95;
+constexpr const char* few_documents = "fewer than 3 documents";
+
+/// What a model does without each of its heads. Rows are heads, columns documents.
+struct HeadEffects {
+  bool has_loss = false;        ///< the model is causal and predicts tokens
+  Index vocabulary = 0;         ///< tokens that are predicted; 0: there is no loss
+  Vector base_loss;             ///< (documents) nat, of the model as it is; NaN: there is none
+  Matrix loss, loss_placebo;    ///< (rows, documents) nat, (2); NaN: there is none
+  Matrix state, state_placebo;  ///< (rows, documents) (3)
+};
+
 /// Keeps the outputs of all heads, and what attention adds.
 class HeadOutputs : public Probe {
  public:
@@ -46,18 +59,12 @@ struct OutputSums {
   std::vector<Matrix> sum;  ///< [layer] (T of the longest document, heads * d_value)
   Vector documents;         ///< (T) how many reach a place
 
+  OutputSums(const Stack& stack, Index longest) : documents(Vector::Zero(longest)) {
+    for (const Block& block : stack.blocks) sum.push_back(Matrix::Zero(longest, block.self.output.weight.cols()));
+  }
+
   void add(const std::vector<Matrix32>& outputs) {
-    const Index rows = outputs.front().rows(), longest = std::max(rows, documents.size());
-    if (sum.empty()) sum.assign(outputs.size(), Matrix(0, outputs.front().cols()));
-    if (longest > documents.size()) {
-      const Index more = longest - documents.size();
-      documents.conservativeResize(longest);
-      documents.tail(more).setZero();
-      for (Matrix& layer : sum) {
-        layer.conservativeResize(longest, Eigen::NoChange);
-        layer.bottomRows(more).setZero();
-      }
-    }
+    const Index rows = outputs.front().rows();
     for (std::size_t layer = 0; layer < outputs.size(); ++layer)
       sum[layer].topRows(rows) += outputs[layer].cast<double>();
     documents.head(rows).array() += 1;
@@ -99,54 +106,37 @@ double state_change(const Matrix32& changed, const Matrix32& before) {
   return sum / static_cast<double>(before.rows());
 }
 
-/// One document without each head in turn.
-class Ablation {
- public:
-  Ablation(const Model& model, const HeadGrid& grid, const HeadEffectOptions& options, const PredictionHead* prediction)
-      : model_(model), grid_(grid), options_(options), prediction_(prediction) {}
-
-  [[nodiscard]] double loss(const Matrix32& final, const Document& document) const {
-    return prediction_ == nullptr ? not_defined : next_token_loss(*prediction_, final, document.ids);
+/// One document without each head in turn: fills column `d` of the effects.
+/// @param prediction  null: there is no loss
+void change_document(const Model& model, const HeadGrid& grid, const PredictionHead* prediction,
+                     const Document& document, Index d, const OutputSums& sums, Random random, HeadEffects& effects) {
+  const auto loss = [&](const Matrix32& final) {
+    return prediction == nullptr ? not_defined : next_token_loss(*prediction, final, document.ids);
+  };
+  HeadOutputs probe(model.stack.layers());
+  const std::array<Probe*, 1> probes{&probe};
+  const std::vector<Matrix32> states = block_states(model, document, probes);
+  Matrix32 before = states.back();
+  normalise(before, model.stack.final_norm);
+  effects.base_loss[d] = loss(before);
+  for (Index row = 0; row < grid.rows(); ++row) {
+    stop_if_asked();
+    const auto layer = static_cast<std::size_t>(grid.layers[static_cast<std::size_t>(row / grid.heads)]);
+    const MatrixView32 output = model.stack.blocks[layer].self.output.weight;
+    const Index width = output.cols() / grid.heads, first = row % grid.heads * width;
+    const auto measure = [&](const Matrix32& change, Matrix& losses, Matrix& changes) {
+      Matrix32 added = probe.added[layer];
+      multiply_add(added, change, MatrixView32(output.middleCols(first, width)).transpose());
+      const Matrix32 after = resumed_pass(model, static_cast<Index>(layer), states[layer], added);
+      losses(row, d) = loss(after) - effects.base_loss[d];
+      changes(row, d) = state_change(after, before);
+    };
+    const Matrix32 change = sums.change(probe.outputs[layer], layer, first, width);
+    measure(change, effects.loss, effects.state);
+    measure(random_rows(change, random.stream(static_cast<std::uint64_t>(row))), effects.loss_placebo,
+            effects.state_placebo);
   }
-
-  /// Fills column `d` of the effects.
-  void measure(const Document& document, Index d, const OutputSums& sums, HeadEffects& effects) const {
-    HeadOutputs probe(model_.stack.layers());
-    const std::array<Probe*, 1> probes{&probe};
-    const std::vector<Matrix32> states = block_states(model_, document, probes);
-    Matrix32 before = states.back();
-    normalise(before, model_.stack.final_norm);
-    effects.base_loss[d] = loss(before, document);
-    const Random random = Random(options_.seed).stream(static_cast<std::uint64_t>(d));
-    for (Index place = 0; place < std::ssize(grid_.layers); ++place) {
-      const auto layer = static_cast<std::size_t>(grid_.layers[static_cast<std::size_t>(place)]);
-      const MatrixView32 output = model_.stack.blocks[layer].self.output.weight;
-      const Index width = output.cols() / grid_.heads;
-      for (Index head = 0; head < grid_.heads; ++head) {
-        stop_if_asked();
-        const Index row = place * grid_.heads + head, first = head * width;
-        const auto measure_change = [&](const Matrix32& change, Matrix& losses, Matrix& changes) {
-          Matrix32 added = probe.added[layer];
-          multiply_add(added, change, MatrixView32(output.middleCols(first, width)).transpose());
-          const Matrix32 after = resumed_pass(model_, static_cast<Index>(layer), states[layer], added);
-          losses(row, d) = loss(after, document) - effects.base_loss[d];
-          changes(row, d) = state_change(after, before);
-        };
-        const Matrix32 change = sums.change(probe.outputs[layer], layer, first, width);
-        measure_change(change, effects.loss, effects.state);
-        if (options_.placebo)
-          measure_change(random_rows(change, random.stream(static_cast<std::uint64_t>(row))), effects.loss_placebo,
-                         effects.state_placebo);
-      }
-    }
-  }
-
- private:
-  const Model& model_;
-  const HeadGrid& grid_;
-  const HeadEffectOptions& options_;
-  const PredictionHead* prediction_;  ///< null: there is no loss
-};
+}
 
 /// Documents of two or more tokens.
 std::vector<Index> longer_documents(const Source& source) {
@@ -178,35 +168,6 @@ std::string no_head_effects(const Model& model, const Source& source) {
   if (longer_documents(source).size() < 2)
     return "the mean of a head's output over other documents needs two documents of two or more tokens";
   return {};
-}
-
-HeadEffects head_effects(const Model& model, const Source& source, const HeadGrid& grid,
-                         const HeadEffectOptions& options) {
-  if (const std::string why = no_head_effects(model, source); !why.empty()) throw ShapeError("head_effects: " + why);
-  const std::vector<Document> documents = documents_to_change(source, options.documents);
-  const Index count = std::ssize(documents);
-  HeadEffects effects;
-  effects.grid = grid;
-  std::shared_ptr<const PredictionHead> prediction;
-  if (model.stack.block.causal && model.read_prediction) prediction = model.read_prediction();
-  effects.has_loss = prediction != nullptr;
-  if (effects.has_loss) effects.vocabulary = prediction->words.weight.rows();
-
-  OutputSums sums;
-  parallel_in_order(count, options.threads, [&](Index d) -> std::function<void()> {
-    auto probe = std::make_shared<HeadOutputs>(model.stack.layers());
-    const std::array<Probe*, 1> probes{probe.get()};
-    (void)block_states(model, documents[static_cast<std::size_t>(d)], probes);
-    return [&sums, probe] { sums.add(probe->outputs); };
-  });
-
-  effects.base_loss = Vector::Constant(count, not_defined);
-  effects.loss = effects.loss_placebo = effects.state = effects.state_placebo =
-      Matrix::Constant(grid.rows(), count, not_defined);
-  const Ablation ablation(model, grid, options, prediction.get());
-  parallel_for(count, options.threads,
-               [&](Index d) { ablation.measure(documents[static_cast<std::size_t>(d)], d, sums, effects); });
-  return effects;
 }
 
 PairedMeans paired_means(const Matrix& differences, double coverage) {
@@ -249,8 +210,28 @@ Vector chance_to_matter(const Matrix& changes, const Matrix& placebo, bool is_no
 
 namespace {
 
-constexpr double coverage_of_effects = 0.95;
-constexpr const char* few_documents = "fewer than 3 documents";
+HeadEffects head_effects(const AnalysisInput& input) {
+  const Model& model = input.model;
+  const std::vector<Document> documents = documents_to_change(*input.source, most_documents);
+  const Index count = std::ssize(documents);
+  std::shared_ptr<const PredictionHead> prediction;
+  if (model.stack.block.causal && model.read_prediction) prediction = model.read_prediction();
+  OutputSums sums(model.stack, std::ranges::max(documents, {}, &Document::length).length());
+  parallel_in_order(count, input.threads, [&](Index d) -> std::function<void()> {
+    auto probe = std::make_shared<HeadOutputs>(model.stack.layers());
+    const std::array<Probe*, 1> probes{probe.get()};
+    (void)block_states(model, documents[static_cast<std::size_t>(d)], probes);
+    return [&sums, probe] { sums.add(probe->outputs); };
+  });
+  const Matrix none = Matrix::Constant(input.site.grid.rows(), count, not_defined);
+  const Index vocabulary = prediction ? prediction->words.weight.rows() : 0;
+  HeadEffects effects{prediction != nullptr, vocabulary, Vector::Constant(count, not_defined), none, none, none, none};
+  parallel_for(count, input.threads, [&](Index d) {
+    change_document(model, input.site.grid, prediction.get(), documents[static_cast<std::size_t>(d)], d, sums,
+                    Random(input.options.seed).stream(static_cast<std::uint64_t>(d)), effects);
+  });
+  return effects;
+}
 
 class HeadEffectAnalysis : public Analysis {
  public:
@@ -262,10 +243,7 @@ class HeadEffectAnalysis : public Analysis {
       fields.absent("state", "1", "relative change of the final state without the head", why);
       return fields.taken();
     }
-    HeadEffectOptions how;
-    how.seed = options().seed;
-    how.threads = input().threads;
-    const HeadEffects effects = head_effects(input().model, *input().source, site().grid, how);
+    const HeadEffects effects = head_effects(input());
     const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)};
     const auto add = [&](const std::string& name, const char* unit, const std::string& long_name, const Matrix& all) {
       const PairedMeans means = paired_means(all, coverage_of_effects);

@@ -1,33 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "../../core/fields/field.h"
-#include "../../core/fields/head_name.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
-
-struct HeadEffectOptions {
-  Index documents = 32;  ///< at most, spread evenly over all
-  std::uint64_t seed = 1;
-  bool placebo = true;  ///< whether random changes are made, too; they double the time
-  int threads = 1;      ///< over documents; does not change results
-};
-
-/// What a model does without each of its heads. Rows are heads, columns documents.
-struct HeadEffects {
-  HeadGrid grid;
-  bool has_loss = false;        ///< the model is causal and predicts tokens
-  Index vocabulary = 0;         ///< tokens that are predicted; 0: there is no loss
-  Vector base_loss;             ///< (documents) nat, of the model as it is; NaN: there is none
-  Matrix loss, loss_placebo;    ///< (rows, documents) nat, (2); NaN: there is none
-  Matrix state, state_placebo;  ///< (rows, documents) (3)
-};
 
 /// Mean ablation of every head. In document d the output of a head is replaced by its mean over the other documents,
 ///
@@ -45,15 +25,12 @@ struct HeadEffects {
 /// A head of layer l of L costs L - l layers, twice with the placebo, and each a product with the vocabulary.
 ///
 /// Source: mean ablation, Wang et al. 2023, arXiv:2211.00593; Michel, Levy and Neubig 2019 (heads set to zero).
-/// @throws ShapeError if no_head_effects() gives a reason; Error as the source and the model pass
-HeadEffects head_effects(const Model& model, const Source& source, const HeadGrid& grid,
-                         const HeadEffectOptions& options = {});
-
-/// Documents of two or more tokens, at most `most`, spread evenly over a source.
-std::vector<Document> documents_to_change(const Source& source, Index most);
 
 /// Why heads cannot be taken away; empty: they can.
 std::string no_head_effects(const Model& model, const Source& source);
+
+/// Documents of two or more tokens, at most `most`, spread evenly over a source.
+std::vector<Document> documents_to_change(const Source& source, Index most);
 
 /// Mean over documents of every row, with its interval and the chance of such a mean if the true one is 0:
 ///

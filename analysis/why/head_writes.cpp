@@ -1,12 +1,10 @@
-#include "head_writes.h"
+// What each head writes: whether it copies, and the words whose logits it raises and lowers.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <memory>
-#include <ranges>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,12 +18,41 @@
 #include "../pass/analysis.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/moderated_test.h"
-#include "attended_rows.h"
+#include "attention_words.h"
 #include "head_effect.h"
 
 namespace headwave {
 
 namespace {
+
+// What each head writes when it attends to a word, in logits, by the direct path to the output with norms held.
+//
+// With v_w the mean value of word w's tokens in a layer (through its norm as computed, biases included), u_b the row of the
+// prediction head of word b, gain the final norm's scale and r the mean over tokens of its 1 / sigma,
+//
+//     L_wb = (v_w W_O) . (gain r (u_b - mean over channels, where the norm subtracts a mean))             (1)
+//
+// less its mean over w: what attending to w rather than to another word adds. Later layers and the soft cap are omitted.
+//
+//     copying = mean over w of (L_ww - mean_b L_wb) / sd_b L_wb                                           (2)
+//
+// Above 0: the head raises the word that it attends to; below 0: it lowers it. The null permutes which word is whose own,
+// n words: the mean of a_{w,pi(w)} with random pi, a the fraction in (2) for every pair, has exactly
+//
+//     variance = 1 / (n^2 (n - 1)) sum over w, b of (a_wb - row mean - column mean + mean)^2               (3)
+//
+// and is close to normal for as many words.
+//
+// Words that are raised or lowered, whatever is attended to: y_db = mean over queries of document d of (o W_O) . (as in (1)),
+// less its mean over words,                                                                                (4)
+// and a word is named if its mean over documents differs from 0 by moderated_p_values().
+//
+// Source: copying and the OV circuit: Elhage et al. 2021; (3): Hoeffding 1951, doi:10.1214/aoms/1177729545.
+
+constexpr Index most_writing_documents = 16;
+constexpr Index most_written_words = 1024;    // that are compared: those of the most documents
+constexpr Index least_written_documents = 3;  // in which a raised word is tested
+constexpr Index words_written = 4;            // raised, and lowered, of each head, at most
 
 /// Keeps values and mean outputs of all heads.
 class WritingProbe : public Probe {
@@ -44,23 +71,22 @@ class WritingProbe : public Probe {
 };
 
 /// The words that are compared, ascending.
-std::vector<std::int32_t> compared_words(const std::vector<Document>& documents, Index vocabulary, Index most) {
-  std::map<std::int32_t, Index> in_documents;
+std::vector<std::int32_t> compared_words(const std::vector<Document>& documents, Index vocabulary) {
+  std::vector<std::vector<std::int32_t>> ids;
+  std::vector<std::vector<bool>> counts;
   for (const Document& document : documents) {
-    std::vector<std::int32_t> here;
+    ids.push_back(document.ids);
+    std::vector<bool>& of_document = counts.emplace_back();
     for (Index i = 0; i < document.length(); ++i)
-      if (const std::int32_t id = document.ids[static_cast<std::size_t>(i)]; !document.is_special(i) && id < vocabulary)
-        here.push_back(id);
-    std::ranges::sort(here);
-    here.erase(std::ranges::unique(here).begin(), here.end());
-    for (const std::int32_t id : here) ++in_documents[id];
+      of_document.push_back(!document.is_special(i) && document.ids[static_cast<std::size_t>(i)] < vocabulary);
   }
-  std::vector<std::pair<Index, std::int32_t>> order;
-  for (const auto& [id, count] : in_documents) order.emplace_back(-count, id);
-  std::ranges::sort(order);
-  order.resize(std::min(order.size(), static_cast<std::size_t>(most)));
+  const NumberedWords all(ids, counts, 1);
   std::vector<std::int32_t> words;
-  for (const auto& [count, id] : order) words.push_back(id);
+  for (const Index word : largest_entries(
+           Eigen::Map<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>(all.in_documents.data(), std::ssize(all.ids))
+               .cast<double>(),
+           most_written_words))
+    words.push_back(all.ids[static_cast<std::size_t>(word)]);
   std::ranges::sort(words);
   return words;
 }
@@ -114,23 +140,26 @@ std::string no_sum_of_logits(const Model& model, const PredictionHead* predictio
   return {};
 }
 
-}  // namespace
+class HeadWritesAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override;
+};
 
-HeadWrites head_writes(const Model& model, const Source& source, const HeadGrid& grid,
-                       const HeadWritesOptions& options) {
-  HeadWrites found;
-  found.undefined = no_head_effects(model, source);
-  if (!found.undefined.empty()) return found;
-  const auto prediction = model.read_prediction ? model.read_prediction() : nullptr;
-  found.undefined = no_sum_of_logits(model, prediction.get());
-  if (!found.undefined.empty()) return found;
-  const std::vector<Document> documents = documents_to_change(source, options.documents);
+std::vector<Field> HeadWritesAnalysis::finish(Finished& /*finished*/) {
+  Fields fields("head_writes");
+  const char* const copies = "standard score of a word's own logit when the head attends to it, mean over words";
+  const Model& model = input().model;
+  std::string undefined = no_head_effects(model, *input().source);
+  const auto prediction = undefined.empty() && model.read_prediction ? model.read_prediction() : nullptr;
+  if (undefined.empty()) undefined = no_sum_of_logits(model, prediction.get());
+  if (!undefined.empty()) return fields.absent("copying", "1", copies, undefined).taken();
+  const HeadGrid& grid = site().grid;
   const Stack& stack = model.stack;
-  const std::vector<std::int32_t> words = compared_words(documents, prediction->words.d_out(), options.most_words);
+  const std::vector<Document> documents = documents_to_change(*input().source, most_writing_documents);
+  const std::vector<std::int32_t> words = compared_words(documents, prediction->words.d_out());
   const Index count = std::ssize(words), layers = stack.layers();
-  found.grid = grid;
-  found.documents = std::ssize(documents);
-  found.words = count;
+  TokenTexts texts;
 
   // Mean values of words, and mean outputs of heads in each document.
   std::vector<Matrix> values(static_cast<std::size_t>(layers));
@@ -155,16 +184,7 @@ HeadWrites head_writes(const Model& model, const Source& source, const HeadGrid&
       }
     }
     outputs.push_back(std::move(probe.output));
-    if (document.tokens.size() == document.ids.size()) {
-      std::map<std::int32_t, std::string> texts;
-      for (std::size_t i = 0; i < document.ids.size(); ++i) texts.emplace(document.ids[i], document.tokens[i]);
-      TokenTexts own;
-      for (const auto& [id, text] : texts) {
-        own.ids.push_back(id);
-        own.texts.push_back(text);
-      }
-      found.texts.add(std::move(own));
-    }
+    texts.add(document);
   }
 
   // Rows of the prediction head with the final norm held.
@@ -177,9 +197,9 @@ HeadWrites head_writes(const Model& model, const Source& source, const HeadGrid&
         row.transpose() * (inverse_scale * static_cast<double>(prediction->state_scale * stack.block.residual_scale));
   }
 
-  found.copying = found.p_value = Vector::Constant(grid.rows(), not_defined);
+  Vector copying = Vector::Constant(grid.rows(), not_defined), p_value = copying;
   std::vector<Matrix> written(static_cast<std::size_t>(grid.rows()));  // (documents, words)  (4)
-  parallel_for(grid.rows(), options.threads, [&](Index row) {
+  parallel_for(grid.rows(), input().threads, [&](Index row) {
     const auto layer = static_cast<std::size_t>(grid.layers[static_cast<std::size_t>(row / grid.heads)]);
     const Index head = row % grid.heads, key_head = stack.block.key_head(head);
     const MatrixView32 output = stack.blocks[layer].self.output.weight;
@@ -187,9 +207,9 @@ HeadWrites head_writes(const Model& model, const Source& source, const HeadGrid&
     const Matrix reads_head = product(reads, Matrix(output.middleCols(head * width, width).cast<double>()));
     const Matrix mean = times.cwiseInverse().asDiagonal() * values[layer].middleCols(key_head * width, width);
     Matrix logits = product(mean, Matrix(reads_head.transpose()));
-    const Copying copying = copying_of(logits);
-    found.copying[row] = copying.score;
-    found.p_value[row] = copying.p_value;
+    const Copying own_copying = copying_of(logits);
+    copying[row] = own_copying.score;
+    p_value[row] = own_copying.p_value;
     Matrix& own = written[static_cast<std::size_t>(row)];
     own.resize(std::ssize(documents), count);
     for (Index d = 0; d < own.rows(); ++d) {
@@ -197,68 +217,42 @@ HeadWrites head_writes(const Model& model, const Source& source, const HeadGrid&
       own.row(d) = (y.array() - y.mean()).transpose();
     }
   });
-  found.q_value = q_values(found.p_value);
 
   ItemSums sums(grid.rows() * count);
   for (Index row = 0; row < grid.rows(); ++row)
     for (Index d = 0; d < std::ssize(documents); ++d)
       for (Index w = 0; w < count; ++w) sums.add(row * count + w, written[static_cast<std::size_t>(row)](d, w));
-  const Vector q = q_values(moderated_p_values(sums, {.least_documents = options.least_documents, .two_sided = true}));
-  found.raised.resize(static_cast<std::size_t>(grid.rows()));
-  found.lowered.resize(found.raised.size());
+  const Vector q = q_values(moderated_p_values(sums, {.least_documents = least_written_documents, .two_sided = true}));
+  std::array<std::vector<std::vector<NamedWord>>, 2> changed;  // [raised, lowered][row]  the largest first
+  changed.fill(std::vector<std::vector<NamedWord>>(static_cast<std::size_t>(grid.rows())));
   for (Index row = 0; row < grid.rows(); ++row)
     for (const double sign : {1.0, -1.0}) {
       Vector change(count);
       for (Index w = 0; w < count; ++w) change[w] = sign * sums.mean(row * count + w);
-      auto& named = (sign > 0 ? found.raised : found.lowered)[static_cast<std::size_t>(row)];
+      auto& named = changed[sign > 0 ? 0 : 1][static_cast<std::size_t>(row)];
       for (const Index w : largest_entries(change, std::min(words_written, count)))
-        if (change[w] > 0 && q[row * count + w] <= options.fdr)
+        if (change[w] > 0 && q[row * count + w] <= options().fdr)
           named.push_back({words[static_cast<std::size_t>(w)], sign * change[w], q[row * count + w]});
     }
-  return found;
+  const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
+  const char* const few = "fewer than 8 words, or the head writes nothing";
+  fields.add("copying", {layer, head}, "1", copies, copying, few);
+  fields.add("copying_p_value", {layer, head}, "1", "chance of such a score, either sign, if words are permuted",
+             p_value, few);
+  fields.add("copying_q_value", {layer, head}, "1", "the same adjusted for the number of heads", q_values(p_value),
+             few);
+  const std::vector<Axis> ranked{
+      layer, head, counting_axis("written_rank", "1", "rank by the change of the logit", 0, words_written - 1)};
+  for (const auto& [name, verb, words_of_head] :
+       {std::tuple("raised", "raises", &changed[0]), {"lowered", "lowers", &changed[1]}})
+    add_named_words(fields, ranked, *words_of_head, words_written, texts,
+                    {fmt::format("{}_id", name), name, fmt::format("{}_logit", name), fmt::format("{}_q_value", name),
+                     fmt::format("words whose logits the head {} most, mean over queries", verb),
+                     "change of the logit against the mean of all compared words",
+                     "p-value over documents, adjusted for all words of all heads", "fewer words"});
+  fields.note_all("documents", std::ssize(documents)).note_all("words", count).note_all("fdr", options().fdr);
+  return fields.taken();
 }
-
-namespace {
-
-class HeadWritesAnalysis : public Analysis {
- public:
-  using Analysis::Analysis;
-
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    Fields fields("head_writes");
-    const char* const copies = "standard score of a word's own logit when the head attends to it, mean over words";
-    HeadWritesOptions how;
-    how.threads = input().threads;
-    const HeadWrites writes = head_writes(input().model, *input().source, site().grid, how);
-    if (!writes.undefined.empty()) return fields.absent("copying", "1", copies, writes.undefined).taken();
-    const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
-    const char* const few = "fewer than 8 words, or the head writes nothing";
-    fields.add("copying", {layer, head}, "1", copies, writes.copying, few);
-    fields.add("copying_p_value", {layer, head}, "1", "chance of such a score, either sign, if words are permuted",
-               writes.p_value, few);
-    fields.add("copying_q_value", {layer, head}, "1", "the same adjusted for the number of heads", writes.q_value, few);
-    const std::vector<Axis> ranked{
-        layer, head, counting_axis("written_rank", "1", "rank by the change of the logit", 0, words_written - 1)};
-    const auto text = [&](const WrittenWord& word) { return writes.texts.text(word.id); };
-    for (const auto& [name, all] : {std::pair("raised", &writes.raised), {"lowered", &writes.lowered}}) {
-      const std::vector<WrittenWord> named = filled_up(*all, words_written);
-      const std::string of = fmt::format("words whose logits the head {} most, mean over queries",
-                                         std::string(name) == "raised" ? "raises" : "lowers");
-      fields.add(fmt::format("{}_id", name), ranked, "1", of, named | std::views::transform(&WrittenWord::id),
-                 "-1: fewer words");
-      fields.add(name, ranked, "1", "their texts; empty: not known, or fewer words",
-                 named | std::views::transform(text));
-      fields.add(fmt::format("{}_logit", name), ranked, "1",
-                 "change of the logit against the mean of all compared words",
-                 named | std::views::transform(&WrittenWord::logit), "fewer words");
-      fields.add(fmt::format("{}_q_value", name), ranked, "1",
-                 "p-value over documents, adjusted for all words of all heads",
-                 named | std::views::transform(&WrittenWord::q_value), "fewer words");
-    }
-    fields.note_all("documents", writes.documents).note_all("words", writes.words).note_all("fdr", how.fdr);
-    return fields.taken();
-  }
-};
 
 std::unique_ptr<Analysis> make_head_writes(const AnalysisInput& input) {
   return input.source == nullptr ? nullptr : std::make_unique<HeadWritesAnalysis>(input);

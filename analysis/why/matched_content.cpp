@@ -111,28 +111,23 @@ MatchedContent::MatchedContent(const AccountedDocuments& accounted, std::uint64_
       words_(pairs_.size()) {
   gain_.fill(HeadNumber(site_.grid.rows()));
   if (!accounted.known_words) return;
-  // Ids of some places of one document, those that are special without one.
-  const auto of_text = [](const std::vector<std::int32_t>& ids, const std::vector<std::uint8_t>& stays) {
-    std::vector<std::int32_t> of_places = ids;
-    for (std::size_t i = 0; i < ids.size(); ++i) of_places[i] = stays[i] == 0 ? ids[i] : -1;
-    return of_places;
+  const auto numbered = [&](const std::vector<const AccountDocument*>& documents, const auto& ids, const auto& stays,
+                            bool chosen) {
+    std::vector<std::vector<std::int32_t>> of_places;
+    std::vector<std::vector<bool>> counts;
+    for (const AccountDocument* one : documents) {
+      of_places.push_back(one->*ids);
+      std::vector<bool>& of_document = counts.emplace_back();
+      for (std::size_t i = 0; i < of_places.back().size(); ++i)
+        of_document.push_back((one->*stays)[i] == 0 && (!chosen || accounted.row_of[i] >= 0));
+    }
+    return NumberedWords(of_places, counts, least_match_documents);
   };
-  const auto keys = [&](const AccountDocument* one) { return of_text(one->key_ids, one->key_stays); };
-  const auto queries = [&](const AccountDocument* one) { return of_text(one->query_ids, one->query_stays); };
-  const auto chosen = [&](const AccountDocument* one) {
-    const std::vector<std::int32_t> all = queries(one);
-    std::vector<std::int32_t> ids;
-    for (const Index i : accounted.queries) ids.push_back(all[static_cast<std::size_t>(i)]);
-    return ids;
-  };
-  const auto numbered = [](const std::vector<const AccountDocument*>& documents, const auto& ids) {
-    std::vector<std::vector<std::int32_t>> all;
-    for (const AccountDocument* one : documents) all.push_back(ids(one));
-    return NumberedWords(all, least_match_documents);
-  };
-  asking_ = numbered(accounted.documents, chosen);
-  asked_ = numbered(accounted.documents, keys);
-  of_all_ = {numbered(accounted.kept, queries), numbered(accounted.kept, keys)};
+  using One = AccountDocument;
+  asking_ = numbered(accounted.documents, &One::query_ids, &One::query_stays, true);
+  asked_ = numbered(accounted.documents, &One::key_ids, &One::key_stays, false);
+  of_all_ = {numbered(accounted.kept, &One::query_ids, &One::query_stays, false),
+             numbered(accounted.kept, &One::key_ids, &One::key_stays, false)};
 }
 
 void MatchedContent::read(const AttendedLayer& layer, const std::array<Vector, 2>& mixed) {
@@ -151,7 +146,7 @@ void MatchedContent::find_pairs(const AttendedLayer& layer) {
     const AttendedDocument& one = layer.documents[n];
     std::vector<std::uint8_t> seen(static_cast<std::size_t>(pairs), 0);
     for (std::size_t k = 0; k < one.rows.size(); ++k) {
-      const Index a = asking_.of_token[n][static_cast<std::size_t>(one.rows[k])];
+      const Index a = asking_.of_token[n][static_cast<std::size_t>(one.queries[k])];
       if (a < 0) continue;
       queries_of_word(static_cast<Index>(n), a) += 1;
       const KeySpan open = accounted_.open(layer.place, one.queries[k]);
@@ -179,7 +174,7 @@ void MatchedContent::find_pairs(const AttendedLayer& layer) {
       on_text += one.mass.row(head).cast<double>().sum();
       for (std::size_t k = 0; k < one.rows.size(); ++k) {
         const Index row = one.rows[k], i = one.queries[k];
-        const Index a = asking_.of_token[n][static_cast<std::size_t>(row)];
+        const Index a = asking_.of_token[n][static_cast<std::size_t>(i)];
         if (a < 0) continue;
         const auto mass = static_cast<double>(one.mass(head, row));
         double* const got_of = got.data() + a * of_key;
@@ -214,13 +209,6 @@ void MatchedContent::find_pairs(const AttendedLayer& layer) {
   }
 }
 
-/// The contents of one head's chosen queries and of the keys, and what the queries attend to beyond p_key.
-struct HeadContents {
-  std::vector<Matrix32> query;      ///< [document] (chosen rows, d_head)  chi
-  std::vector<Matrix32> attended;   ///< [document] (chosen rows, d_head)  w_i sum_j (A^X - p_key)_ij R_(j-i) kappa_j
-  std::vector<Matrix32> predicted;  ///< [document] (chosen rows, keys)  p_key
-};
-
 void MatchedContent::find_directions(const AttendedLayer& layer, const std::array<Vector, 2>& mixed) {
   const std::size_t documents = layer.documents.size();
   const Index heads = layer.heads(), d_head = layer.mean_query.cols() / heads;
@@ -246,17 +234,19 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
       return all.middleCols(site_.stack->block.key_head(head) * d_head, d_head);
     };
     const auto key_of = [&](std::size_t n) { return key_of_head(key[n]); };
-    HeadContents contents;
+    std::vector<Matrix32> asks;       // [document] (chosen rows, d_head)  chi
+    std::vector<Matrix32> attended;   // [document] (chosen rows, d_head)  w_i sum_j (A^X - p_key)_ij R_(j-i) kappa_j
+    std::vector<Matrix32> predicted;  // [document] (chosen rows, keys)  p_key
     std::array<Eigen::MatrixXd, 2> covariance;
     covariance.fill(Eigen::MatrixXd::Zero(d_head, d_head));
     for (std::size_t n = 0; n < documents; ++n) {
       const AttendedDocument& one = layer.documents[n];
-      contents.predicted.push_back(mixed_key(layer, n, head, mixed));
-      Matrix32 beyond = layer.of_head(one.within, head) - contents.predicted.back();
+      predicted.push_back(mixed_key(layer, n, head, mixed));
+      Matrix32 beyond = layer.of_head(one.within, head) - predicted.back();
       beyond.array().colwise() *= one.mass.row(head).transpose().array();
-      contents.query.emplace_back(query[n].middleCols(head * d_head, d_head));
-      contents.attended.push_back(turning.turned(product(beyond, key_of(n)), places, site_.length, true));
-      covariance[accounted_.half(n)] += product(contents.query[n].transpose(), contents.attended[n]).cast<double>();
+      asks.emplace_back(query[n].middleCols(head * d_head, d_head));
+      attended.push_back(turning.turned(product(beyond, key_of(n)), places, site_.length, true));
+      covariance[accounted_.half(n)] += product(asks[n].transpose(), attended[n]).cast<double>();
     }
     const std::array<ThinSvd, 2> fitted{thin_svd(covariance[0]), thin_svd(covariance[1])};
     // Directions of one half on the other half, and on the other half with the contents of other documents' queries.
@@ -267,8 +257,8 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
       const Matrix32 right = fitted[half].v.leftCols(tested).cast<float>();
       std::vector<Matrix32> asking, asked;
       for (std::size_t n = 0; n < documents; ++n) {
-        asking.push_back(product(contents.query[n], left));
-        asked.push_back(product(contents.attended[n], right));
+        asking.push_back(product(asks[n], left));
+        asked.push_back(product(attended[n], right));
       }
       for (std::size_t n = 0; n < documents; ++n) {
         if (accounted_.half(n) == half) continue;
@@ -302,9 +292,9 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
     std::vector<Matrix> gains;  // [document] (tilts, betas)
     for (std::size_t n = 0; n < documents; ++n) {
       Matrix& of_document = gains.emplace_back(match_tilts, std::ssize(betas));
-      const auto add = [&](MatchTilt tilt, const Matrix32& score) {
+      const auto add = [&](std::size_t tilt, const Matrix32& score) {
         of_document.row(static_cast<Index>(tilt)) =
-            tilt_gains(layer, n, head, contents.predicted[n], static_cast<float>(scale) * score);
+            tilt_gains(layer, n, head, predicted[n], static_cast<float>(scale) * score);
       };
       Matrix32 score = Matrix32::Zero(accounted_.chosen(), site_.keys());
       for (std::size_t k = 0; k < directions_kept.size(); ++k) {
@@ -312,18 +302,18 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
         const Matrix32 more = fitted[1 - accounted_.half(n)]
                                   .u.middleCols(before, std::min(directions_kept[k], d_head) - before)
                                   .cast<float>();
-        const Matrix32 along = product(contents.query[n], more);
+        const Matrix32 along = product(asks[n], more);
         if (turning)
           multiply_add(score, turning.turned(product(along, more.transpose()), places, site_.length, false),
                        key_of(n).transpose());
         else
           multiply_add(score, along, product(key_of(n), more).transpose());
-        add(static_cast<MatchTilt>(k), score);
+        add(k, score);
       }
       const Matrix32 place =
-          product(turning.turned(contents.query[n], places, site_.length, false), key_of_head(mean_key).transpose());
-      add(MatchTilt::place, place);
-      add(MatchTilt::place_and_directions, score + place);
+          product(turning.turned(asks[n], places, site_.length, false), key_of_head(mean_key).transpose());
+      add(directions_kept.size(), place);
+      add(directions_kept.size() + 1, score + place);
       const Matrix32 direction = fitted[1 - accounted_.half(n)].u.leftCols(1).cast<float>();
       // What queries lose at each key if the content along the direction is taken out of the keys, as along `lost`.
       const auto change = [&](const Matrix32& lost) -> Matrix32 {
@@ -442,19 +432,15 @@ std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
                                  std::vector<std::string>{"positive", "negative"}},
                                 counting_axis("direction_rank", "1", "rank by projection", 0, direction_words - 1)};
   const std::vector<MatchedPair> named = filled_up(pairs_, pairs_named);
-  const std::vector<DirectionWord> along =
-      filled_up(words_ | std::views::join | std::views::join | std::views::join, direction_words);
   const auto all = [](const auto& items, auto of) { return items | std::views::transform(of); };
   const auto text = [&](auto id) { return [&texts, id](const auto& item) { return texts.text(item.*id); }; };
   const char* const no_query = "no query of the chosen documents sees 4 keys of text";
   const char* const fewer_pairs = "fewer pairs of words get more weight than keys alone tell";
-  const char* const fewer_words = "fewer directions, or fewer words that stand out along this one";
-  const auto none = [](const char* why) { return std::string("-1: ") + why; };
   Fields fields("matched_content");
   fields.add("pair_query_id", pairs, "1", "token of the query of a pair of words that match",
-             all(named, &MatchedPair::query), none(fewer_pairs));
+             all(named, &MatchedPair::query), std::string("-1: ") + fewer_pairs);
   fields.add("pair_key_id", pairs, "1", "token of the key of that pair", all(named, &MatchedPair::key),
-             none(fewer_pairs));
+             std::string("-1: ") + fewer_pairs);
   fields.add("pair_query", pairs, "1", "text of the query's token; empty: not known, or fewer pairs",
              all(named, text(&MatchedPair::query)));
   fields.add("pair_key", pairs, "1", "text of the key's token; empty: not known, or fewer pairs",
@@ -481,15 +467,13 @@ std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
       std::span(&without_, 1), "no text key stands out");
   add_numbers(fields, "placebo", heads, "1", "the same with as much taken out in a random direction",
               std::span(&placebo_, 1), "no text key stands out");
-  fields.add("direction_word_id", words, "1", "tokens that stand out along a direction", all(along, &DirectionWord::id),
-             none(fewer_words));
-  fields.add("direction_word", words, "1", "their texts; empty: not known, or fewer words",
-             all(along, text(&DirectionWord::id)));
-  fields.add("direction_projection", words, "1",
-             "mean content of the token along the direction, in standard deviations over all tokens",
-             all(along, &DirectionWord::projection), fewer_words);
-  fields.add("direction_q_value", words, "1", "p-value of that mean over documents, adjusted for the number of words",
-             all(along, &DirectionWord::q_value), fewer_words);
+  add_named_words(fields, words, words_ | std::views::join | std::views::join | std::views::join, direction_words,
+                  texts,
+                  {"direction_word_id", "direction_word", "direction_projection", "direction_q_value",
+                   "tokens that stand out along a direction",
+                   "mean content of the token along the direction, in standard deviations over all tokens",
+                   "p-value of that mean over documents, adjusted for the number of words",
+                   "fewer directions, or fewer words that stand out along this one"});
   fields.note_all("documents", std::ssize(accounted_.documents))
       .note_all("least_documents", least_match_documents)
       .note_all("fdr", match_fdr)

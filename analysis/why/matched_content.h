@@ -16,23 +16,14 @@ struct MatchedPair {
   double q_value = not_defined;  ///< chance that the pair is false, adjusted for the number of pairs
 };
 
-/// A word that stands out along a direction. The default: no word.
-struct DirectionWord {
-  std::int32_t id = -1;
-  double projection =
-      not_defined;  ///< mean content of the word along the direction, in standard deviations over all tokens
-  double q_value = not_defined;  ///< chance that the mean is 0, adjusted for the words of both sides of all directions
-};
 constexpr Index directions_named = 3;  ///< of each head, at most
 constexpr Index directions_tested = 16;
 
-/// What is kept of the scores that the contents of queries make: the first directions with the contents of keys, the place of
-/// the key, or both.
-enum class MatchTilt : std::uint8_t { one, two, four, eight, sixteen, place, place_and_directions };
-constexpr std::size_t match_tilts = 7;
+constexpr std::size_t match_tilts =
+    7;  // of the scores: the first 1, 2, 4, 8, 16 directions; place; place and 16 directions
 
-/// The words of one direction: [0: query, 1: key][0: positive end, 1: negative end].
-using DirectionWords = std::array<std::array<std::vector<DirectionWord>, 2>, 2>;
+/// The words that stand out along one direction, by their mean content in standard deviations over all tokens: [0: query, 1: key][0: positive end, 1: negative end].
+using DirectionWords = std::array<std::array<std::vector<NamedWord>, 2>, 2>;
 
 /// Pairs of words that find each other, and the directions in which queries and keys match.
 ///
@@ -86,8 +77,8 @@ class MatchedContent {
   const AccountedDocuments& accounted_;
   const AccountSite& site_;
   std::uint64_t seed_;
-  NumberedWords asking_, asked_;         ///< of the accounted documents: of the chosen queries (by row), of the keys
-  std::array<NumberedWords, 2> of_all_;  ///< of all kept documents: of all queries, of the keys
+  NumberedWords asking_, asked_;                 ///< of the accounted documents: of the chosen queries, of the keys
+  std::array<NumberedWords, 2> of_all_;          ///< of all kept documents: of all queries, of the keys
   std::vector<std::vector<MatchedPair>> pairs_;  ///< [row]  the largest excess first
   std::vector<Index> pairs_found_;               ///< [row]  pairs beyond p_key, named or not
   Matrix p_values_;                           ///< (rows, directions_tested)  of each direction against dealt documents

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <ranges>
 #include <utility>
 
@@ -110,9 +111,10 @@ class BandLook : public RowLook {
   BandSums sum_;
 };
 
-/// A share of attention over documents, with its interval: each column a band, or all of them.
+/// Shares of attention beyond the reach: each column a band, or all of them.
 struct Shares {
-  Matrix share, lower, upper;
+  Matrix share, lower, upper;  ///< over documents, with its interval
+  Matrix special;              ///< on special tokens or the first
 };
 
 /// Source: this project; Student's percentile intervals as in bootstrap_interval().
@@ -129,7 +131,8 @@ class OffsetByQueryAnalysis : public AnalysisOf<BandSums> {
   [[nodiscard]] std::vector<Field> finish_sum(BandSums& sum, Finished& /*finished*/) override;
 
  private:
-  /// Share of the attention of some bands that lies beyond the reach, over the documents that have queries there.
+  /// Adds the shares of some bands, over the documents that have queries there. Where no query has a key beyond the reach,
+  /// or no document reaches the bands (of an encoder-decoder the longer sequence counts), there is none.
   void add_share(const BandSums& sum, Index first, Index bands, const ResampleOptions& how, Shares& shares) const {
     std::vector<Vector> beyond;
     std::vector<double> queries;
@@ -148,15 +151,20 @@ class OffsetByQueryAnalysis : public AnalysisOf<BandSums> {
       }
       return of / all;
     };
-    // No document may reach the last bands: of an encoder-decoder the longer sequence counts.
     const Vector none = Vector::Constant(sum.weight.rows(), not_defined);
-    const Vector whole = beyond.empty() ? none : share(std::vector<double>(beyond.size(), 1.0));
-    const auto stream = static_cast<std::uint64_t>(bands == 1 ? first : bands_.bands());
-    const BootstrapInterval ends =
-        beyond.empty() ? BootstrapInterval{none, none}
-                       : bootstrap_interval(whole, std::ssize(beyond), how, Random(how.seed).stream(stream), share);
-    for (auto [matrix, column] :
-         {std::pair{&shares.share, &whole}, {&shares.lower, &ends.lower}, {&shares.upper, &ends.upper}}) {
+    Vector whole = none, special = none;
+    BootstrapInterval ends{none, none};
+    if (!beyond.empty() && sum.uniform.segment(first, bands).sum() != 0) {
+      whole = share(std::vector<double>(beyond.size(), 1.0));
+      special =
+          sum.special.middleCols(first, bands).rowwise().sum() / std::accumulate(queries.begin(), queries.end(), 0.0);
+      const auto stream = static_cast<std::uint64_t>(bands == 1 ? first : bands_.bands());
+      ends = bootstrap_interval(whole, std::ssize(beyond), how, Random(how.seed).stream(stream), share);
+    }
+    for (auto [matrix, column] : {std::pair{&shares.share, &whole},
+                                  {&shares.lower, &ends.lower},
+                                  {&shares.upper, &ends.upper},
+                                  {&shares.special, &special}}) {
       matrix->conservativeResize(column->size(), matrix->cols() + 1);
       matrix->rightCols(1) = *column;
     }
@@ -183,23 +191,12 @@ std::vector<Field> OffsetByQueryAnalysis::finish_sum(BandSums& sum, Finished& /*
   Shares by_band, all;
   for (Index band = 0; band < bands; ++band) add_share(sum, band, 1, how, by_band);
   add_share(sum, 0, bands, how, all);
-  Matrix special = sum.special.array().rowwise() / queries.transpose().array();
-  Vector special_all = sum.special.rowwise().sum() / queries.sum();
   // profile_b(B) = sum over i in band b and t in bin B of A[i, i+t] / queries of b: over bins it sums to 1.
   Matrix profile = sum.weight;
   for (Index column = 0; column < profile.cols(); ++column) {
     profile.col(column) /= queries[column / bins];
     if (sum.pairs[column] == 0) profile.col(column).setConstant(not_defined);
     sum.pairs[column] /= queries[column / bins];
-  }
-  // Where no query has a key beyond the reach there is no share of it.
-  for (Index band = 0; band < bands; ++band)
-    if (sum.uniform[band] == 0)
-      for (Matrix* one : {&by_band.share, &by_band.lower, &by_band.upper, &special})
-        one->col(band).setConstant(not_defined);
-  if (sum.uniform.sum() == 0) {
-    for (Matrix* one : {&all.share, &all.lower, &all.upper}) one->setConstant(not_defined);
-    special_all.setConstant(not_defined);
   }
 
   std::vector<std::int64_t> band_first, band_last;
@@ -226,11 +223,11 @@ std::vector<Field> OffsetByQueryAnalysis::finish_sum(BandSums& sum, Finished& /*
   fields.add("share_beyond", heads, "1", "share of all attention that lands beyond the reach", all.share,
              no_key_at_all);
   fields.interval("share", heads, all.lower, all.upper, few);
-  fields.add("special_share", heads, "1", on_special, special_all, no_key_at_all);
+  fields.add("special_share", heads, "1", on_special, all.special, no_key_at_all);
   fields.add("band_share", bands_of, "1", "share of a band's attention that lands beyond the reach", by_band.share,
              no_far_key);
   fields.interval("band", bands_of, by_band.lower, by_band.upper, few);
-  fields.add("band_special", bands_of, "1", on_special, special, no_far_key);
+  fields.add("band_special", bands_of, "1", on_special, by_band.special, no_far_key);
   fields.add("band_last", {band}, "token", "last query position of a band", band_last);
   fields.add("queries", {band}, "1", "queries of a band, all documents together", queries);
   fields.add("documents_with_queries", {band}, "1", "documents that have queries in a band", documents);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -173,22 +174,15 @@ using Complex = std::complex<double>;
 
 /// Means over documents, each counted so many times.
 DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {
-  DocumentRotary mean;
-  double count = 0;
-  for (std::size_t d = 0; d < documents.size(); ++d) {
-    if (times[d] == 0) continue;
-    const DocumentRotary& one = documents[d];
-    if (count == 0) {
-      mean = {times[d] * one.query, times[d] * one.key, times[d] * one.query_modulus, times[d] * one.key_modulus};
-    } else {
-      mean.query += times[d] * one.query;
-      mean.key += times[d] * one.key;
-      mean.query_modulus += times[d] * one.query_modulus;
-      mean.key_modulus += times[d] * one.key_modulus;
-    }
-    count += times[d];
+  const double count = std::accumulate(times.begin(), times.end(), 0.0);
+  DocumentRotary mean = documents.front();
+  for (const auto part :
+       {&DocumentRotary::query, &DocumentRotary::key, &DocumentRotary::query_modulus, &DocumentRotary::key_modulus}) {
+    Matrix& sum = mean.*part;
+    sum.setZero();
+    for (std::size_t d = 0; d < documents.size(); ++d) sum += times[d] * (documents[d].*part);
+    sum /= count;
   }
-  for (Matrix* sum : {&mean.query, &mean.key, &mean.query_modulus, &mean.key_modulus}) *sum /= count;
   return mean;
 }
 

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,6 +79,7 @@ struct LayerSums {
 struct Followed {
   const AccountSite& site;
   Index first = 0, count = 0, reach = 0;
+  std::vector<Index> places;               ///< (count)  from `first` on
   Eigen::RowVectorXf ordinary;             ///< (count)  1: neither special nor the first, in none of the documents
   std::vector<LayerQueriesKeys> sums;      ///< [place] (count, width)  over all documents of the site's length, turned
   Index all = 0;                           ///< number of these documents
@@ -91,6 +94,8 @@ struct Followed {
     first = (site.length - count) / 2;
     reach = std::min(site.reach, (count - 1) / 2);
     ordinary.setOnes(count);
+    places.resize(static_cast<std::size_t>(count));
+    std::iota(places.begin(), places.end(), first);
     for (Index i = 0; i < count; ++i)
       for (const Document& document : documents)
         if (first + i == 0 || document.query_tokens(site.kind).is_special(first + i)) ordinary[i] = 0;
@@ -135,12 +140,7 @@ struct Followed {
   }
   /// Turns queries or keys as a rotary term turns those of a whole sequence.
   void turn(std::size_t place, Eigen::Ref<Matrix32> rows) const {
-    const RotaryTerm* term = stack().rotary(site.grid.layers[place]);
-    if (term == nullptr) return;
-    Matrix32 whole = Matrix32::Zero(site.length, rows.cols());
-    whole.middleRows(first, count) = rows;
-    term->turn(whole, stack().block.d_head);
-    rows = whole.middleRows(first, count);
+    rows = Turning(site, place).turned(rows, places, site.length, false);
   }
   /// Adds scores along diagonals |t| <= reach, every row centred over the keys that it may look at.
   /// @param scores  (count, count)
@@ -430,8 +430,6 @@ Vector kernel_shares(const Matrix& parts, const Vector& pairs) {
   return variance > 0 ? Vector(parts * kernel / variance) : Vector::Constant(parts.rows(), not_defined);
 }
 
-constexpr const char* flat_kernel = "the kernel is the same at all offsets";
-
 Axis source_axis(const std::string& name, const std::string& long_name, const std::vector<StreamSource>& sources) {
   std::vector<std::string> names;
   for (const StreamSource& source : sources) names.push_back(source.name());
@@ -573,25 +571,24 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
   const Axis source = source_axis("source", "source of what a layer reads; later layers are no source of it", sources);
   const Axis near{"content_offset", "token", "key position minus query position",
                   std::vector<std::int64_t>(content_offsets.begin(), content_offsets.end())};
-  const std::vector<Axis> of_source{layer, head, source}, contents{near, layer, head},
-      content_shares{near, layer, head, source};
-  const std::string small = fmt::format(
-      "the content is smaller than {:g} of its standard errors, or the mask forbids "
-      "the offset",
-      least_errors);
+  const std::vector<Axis> contents{near, layer, head};
   Fields fields("score_sources");
-  fields.add("position_query", of_source, "1",
-             "share of a head's position kernel that a source gives through the queries", position[0], flat_kernel);
-  fields.add("position_key", of_source, "1", "share of a head's position kernel that a source gives through the keys",
-             position[1], flat_kernel);
+  // Adds name_query and name_key.
+  const auto add_sides = [&](const std::string& name, const std::vector<Axis>& axes, const std::string& share,
+                             const auto& sides, const std::string& undefined) {
+    for (const auto& [side, plural, values] : {std::tuple("_query", "queries", &sides[0]), {"_key", "keys", &sides[1]}})
+      fields.add(name + side, axes, "1", fmt::format("share of {} gives through the {}", share, plural), *values,
+                 undefined);
+  };
+  const char* const flat_kernel = "the kernel is the same at all offsets";
+  add_sides("position", {layer, head, source}, "a head's position kernel that a source", position, flat_kernel);
   fields.add("position_kernel", {layer, head, offset_axis("offset", -reach, reach)}, "1",
              "mean score at an offset of one document's queries and the mean keys of others, and the other way round",
              kernel, "the mask forbids the offset");
   fields.add("kernel_sd", {layer, head}, "1", "standard deviation of the position kernel over offsets", kernel_sd);
-  fields.add("content_query", content_shares, "1",
-             "share of the content at an offset that a source gives through the queries", shares[0], small);
-  fields.add("content_key", content_shares, "1",
-             "share of the content at an offset that a source gives through the keys", shares[1], small);
+  add_sides("content", {near, layer, head, source}, "the content at an offset that a source", shares,
+            fmt::format("the content is smaller than {:g} of its standard errors, or the mask forbids the offset",
+                        least_errors));
   fields.add("content", contents, "1", "mean score at an offset of what tokens add to the mean of their place", content,
              "the mask forbids the offset");
   fields.add("content_error", contents, "1", "standard error of the content over pairs of documents", content_error,
@@ -600,14 +597,11 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
       .add("closure", {layer}, "1", "largest error of the sum over sources, of the root mean square of queries or keys",
            closure)
       .note("most", most_missed);
-  if (!earlier.empty()) {
-    const std::vector<Axis> pairs{head_name_axis("source_head", "head whose sources are told apart by head", chosen),
-                                  source_axis("earlier_head", "head of a layer before", earlier)};
-    fields.add("earlier_query", pairs, "1",
-               "share of the position kernel that an earlier head gives through the queries", by_head[0], flat_kernel);
-    fields.add("earlier_key", pairs, "1", "share of the position kernel that an earlier head gives through the keys",
-               by_head[1], flat_kernel);
-  }
+  if (!earlier.empty())
+    add_sides("earlier",
+              {head_name_axis("source_head", "head whose sources are told apart by head", chosen),
+               source_axis("earlier_head", "head of a layer before", earlier)},
+              "the position kernel that an earlier head", by_head, flat_kernel);
   fields.note_all("documents", static_cast<std::int64_t>(documents))
       .note_all("first_place", followed.first)
       .note_all("places", followed.count);

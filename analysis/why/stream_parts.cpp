@@ -1,7 +1,9 @@
 #include "stream_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -13,22 +15,9 @@ namespace headwave {
 
 std::string StreamSource::name() const {
   if (head >= 0) return head_name(layer, head);
-  switch (kind) {
-    case Kind::words:
-      return "words";
-    case Kind::positions:
-      return "positions";
-    case Kind::constants:
-      return "constants";
-    case Kind::attention:
-      return fmt::format("attention {}", layer);
-    case Kind::cross_attention:
-      return fmt::format("cross-attention {}", layer);
-    case Kind::others:
-      return "others";
-    default:
-      return fmt::format("feed-forward {}", layer);
-  }
+  constexpr std::array names{"words",           "positions", "constants", "attention {}", "cross-attention {}",
+                             "feed-forward {}", "others"};
+  return fmt::format(fmt::runtime(names[static_cast<std::size_t>(kind)]), layer);
 }
 
 void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts) {
@@ -156,10 +145,13 @@ void StreamParts::add_heads(const LayerHeads& heads, const Linear& output) {
 
 void StreamParts::add(const StreamAddition& addition) {
   using Kind = StreamSource::Kind;
-  const Kind kind = addition.sublayer == Sublayer::attention         ? Kind::attention
-                    : addition.sublayer == Sublayer::cross_attention ? Kind::cross_attention
-                                                                     : Kind::feed_forward;
   const Block& block = stack_.blocks[static_cast<std::size_t>(addition.layer)];
+  const Norm none;
+  const auto [kind, of_added, of_sum] =
+      addition.sublayer == Sublayer::attention ? std::tuple(Kind::attention, &block.self_added_norm, &block.self_norm)
+      : addition.sublayer == Sublayer::cross_attention
+          ? std::tuple(Kind::cross_attention, &none, &block.cross_norm)
+          : std::tuple(Kind::feed_forward, &block.feed_forward_added_norm, &block.feed_forward_norm);
   const bool split = by_head_ && kind == Kind::attention;
   std::vector<StreamSource> added;
   for (Index head = 0; head < (split ? stack_.block.heads : 1); ++head)
@@ -175,16 +167,11 @@ void StreamParts::add(const StreamAddition& addition) {
   else
     parts.topRows(count_) = addition.added.middleRows(first_, count_) - constants;
   const bool pre = stack_.block.norm_place == NormPlace::pre;
-  if (pre && kind != Kind::cross_attention)
-    hold_norm(kind == Kind::attention ? block.self_added_norm : block.feed_forward_added_norm, count_, number, parts);
+  if (pre) hold_norm(*of_added, count_, number, parts);
   if (stack_.block.residual_scale != 1.0F) parts *= stack_.block.residual_scale;
   parts_.middleRows(constants_source * count_, count_) += constants;
   append(parts.topRows(number * count_), added);
-  if (pre) return;
-  hold_norm(kind == Kind::attention         ? block.self_norm
-            : kind == Kind::cross_attention ? block.cross_norm
-                                            : block.feed_forward_norm,
-            count_, constants_source, parts_);
+  if (!pre) hold_norm(*of_sum, count_, constants_source, parts_);
 }
 
 Matrix32 StreamParts::entering(Index layer) const {

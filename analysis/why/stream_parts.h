@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@ namespace headwave {
 
 /// A part of the network that writes to the residual stream.
 struct StreamSource {
-  enum class Kind { words, positions, constants, attention, cross_attention, feed_forward, others };
+  enum class Kind : std::uint8_t { words, positions, constants, attention, cross_attention, feed_forward, others };
   Kind kind = Kind::words;
   Index layer = -1;  ///< of what a block writes
   Index head = -1;   ///< head whose attention is a source of its own; -1: all heads together

@@ -406,9 +406,22 @@ TEST_CASE("attention in bits, words and matches do not depend on threads", "[ana
   CHECK(found.of<std::string>("attention_words/word", five_words).front().starts_with("W"));
 }
 
+TEST_CASE("words are numbered by id, those that count in enough documents", "[analysis]") {
+  const std::vector<std::vector<std::int32_t>> documents{{7, 3, 7, 5}, {5, 3}, {3, 9}};
+  const std::vector<std::vector<bool>> counts{{true, false, true, true}, {true, true}, {true, true}};
+  const NumberedWords two(documents, counts, 2), all(documents, counts, 0);
+  CHECK(two.ids == std::vector<std::int32_t>{3, 5});
+  CHECK(two.in_documents == std::vector<Index>{2, 2});
+  CHECK(two.of_token == std::vector<std::vector<Index>>{{-1, -1, -1, 1}, {1, 0}, {0, -1}});
+  CHECK(two.number(5) == 1);
+  CHECK(two.number(4) == -1);
+  CHECK(all.ids == std::vector<std::int32_t>{3, 5, 7, 9});
+  CHECK(all.of_token[0] == std::vector<Index>{2, -1, 2, 1});
+}
+
 TEST_CASE("texts of tokens that documents share are kept once", "[analysis]") {
   TokenTexts texts{{1, 5}, {"one", "five"}};
-  texts.add({{0, 5, 7}, {"zero", "five", "seven"}});
+  texts.add(TokenTexts{{0, 5, 7}, {"zero", "five", "seven"}});
   CHECK(texts.ids == std::vector<std::int32_t>{0, 1, 5, 7});
   CHECK(texts.texts == std::vector<std::string>{"zero", "one", "five", "seven"});
   CHECK(texts.text(5) == "five");

@@ -44,19 +44,19 @@ TEST_CASE("planted heads are called what they are", "[analysis]") {
   CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::self,
                                                        AccountVerdict::context, AccountVerdict::no_preference,
                                                        AccountVerdict::no_preference, AccountVerdict::no_preference});
-  CHECK(account.overlap[0][0] > 0.95 * account.overlap.back()[0]);
+  CHECK(account.overlap[0].value[0] > 0.95 * account.overlap.back().value[0]);
   CHECK(account.measured_offset[0] == -3);
   CHECK(account.offset[0][0] == -3);
-  CHECK(account.part[1][1] > 0.9);
-  CHECK(account.part[2][2] > 0.9);
+  CHECK(account.part[1].value[1] > 0.9);
+  CHECK(account.part[2].value[2] > 0.9);
   CHECK(account.measured_offset[2] == 1);
   // A sink draws nothing to an offset; a table without order has a profile that replicates, and is not above its null.
   CHECK(account.strength[4] < 0.05);
-  CHECK(account.overlap.back()[5] > 0.5);
+  CHECK(account.overlap.back().value[5] > 0.5);
   CHECK(account.q_value[5] > 0.05);
   CHECK(account.q_value[0] <= 0.05);
   for (const Index row : {0, 1, 2, 5})
-    CHECK(account.part[0][row] + account.part[1][row] + account.part[2][row] == Approx(1));
+    CHECK(account.part[0].value[row] + account.part[1].value[row] + account.part[2].value[row] == Approx(1));
 }
 
 TEST_CASE("words that meet themselves take part from position, the more the stronger", "[analysis]") {
@@ -68,10 +68,10 @@ TEST_CASE("words that meet themselves take part from position, the more the stro
   }
   const HeadAccount account = DrawnJob(heads, 32, Random(3)).account();
   for (Index row = 1; row < 4; ++row) {
-    CHECK(account.part[0][row] < account.part[0][row - 1]);
-    CHECK(account.part[1][row] > account.part[1][row - 1]);
-    CHECK(account.part_lower[1][row] < account.part[1][row]);
-    CHECK(account.part[2][row] < 0.1);
+    CHECK(account.part[0].value[row] < account.part[0].value[row - 1]);
+    CHECK(account.part[1].value[row] > account.part[1].value[row - 1]);
+    CHECK(account.part[1].lower[row] < account.part[1].value[row]);
+    CHECK(account.part[2].value[row] < 0.1);
   }
   CHECK(account.verdict.front() == AccountVerdict::positional);
 }
@@ -82,8 +82,8 @@ TEST_CASE("what queries and keys of the same documents share does not pass for p
   head.followed = 0;
   const HeadAccount account = DrawnJob({head, head, head, head}, 8, Random(5)).account();
   for (Index row = 0; row < 4; ++row) {
-    CHECK(account.part[0][row] < 0.1);
-    CHECK(account.part[1][row] > 0.5);
+    CHECK(account.part[0].value[row] < 0.1);
+    CHECK(account.part[1].value[row] > 0.5);
   }
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("rotary positions are positions: constant queries and keys, and conten
   CHECK(account.measured_offset[0] == -2);
   CHECK(account.offset[0][0] == -2);
   CHECK(account.verdict[0] == AccountVerdict::positional);
-  CHECK(account.part[0][0] > 0.95);
+  CHECK(account.part[0].value[0] > 0.95);
   CHECK(std::isnan(account.measured(0, 25)));  // the mask forbids it
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("an added position term is part of what positions give", "[analysis]")
     add_to(sums, probe.taken());
   }
   const HeadAccount account = head_account(sums, site);
-  CHECK(account.overlap[0][0] > 0.99 * account.overlap.back()[0]);
+  CHECK(account.overlap[0].value[0] > 0.99 * account.overlap.back().value[0]);
   CHECK(account.verdict[0] == AccountVerdict::positional);
   CHECK(account.offset[0][0] == 0);
 }
@@ -165,20 +165,20 @@ TEST_CASE("in cross-attention positions and context are told apart, and nothing 
   CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::context,
                                                        AccountVerdict::context, AccountVerdict::no_preference,
                                                        AccountVerdict::mixed, AccountVerdict::no_preference});
-  CHECK(account.overlap[0][0] > 0.95 * account.overlap.back()[0]);
+  CHECK(account.overlap[0].value[0] > 0.95 * account.overlap.back().value[0]);
   CHECK(account.measured_offset[0] == -3);
   CHECK(account.offset[0][0] == -3);
   CHECK(account.measured_offset[1] == 0);
   CHECK(account.measured_offset[2] == 1);
   // What contents have in common on average, by distance, gives more than half of both, at t = 0 too.
-  for (const Index row : {1, 2}) CHECK(account.overlap[2][row] > 0.5 * account.overlap.back()[row]);
+  for (const Index row : {1, 2}) CHECK(account.overlap[2].value[row] > 0.5 * account.overlap.back().value[row]);
   for (Index row = 0; row < 6; ++row) {
-    CHECK(std::isnan(account.part[1][row]));
-    CHECK(std::isnan(account.overlap[1][row]));
+    CHECK(std::isnan(account.part[1].value[row]));
+    CHECK(std::isnan(account.overlap[1].value[row]));
     CHECK(std::isnan(account.profile[1](row, 24)));
-    if (row != 3) CHECK(account.part[0][row] + account.part[2][row] == Approx(1));  // noise has no parts
+    if (row != 3) CHECK(account.part[0].value[row] + account.part[2].value[row] == Approx(1));  // noise has no parts
   }
-  CHECK(account.overlap.back()[5] > 0.5);  // of a table without order
+  CHECK(account.overlap.back().value[5] > 0.5);  // of a table without order
   const std::vector<Field> fields = describe(account);
   CHECK_THAT(std::get<std::string>(field_of(fields, "head_account/part").attributes.at("undefined")),
              ContainsSubstring("none meets itself"));
@@ -194,7 +194,7 @@ TEST_CASE("an account does not depend on threads or on how its sums were joined,
   options.threads = 3;
   const HeadAccount three = job.account(options);
   CHECK(one.profile[1] == three.profile[1]);
-  CHECK(one.part_lower[0] == three.part_lower[0]);
+  CHECK(one.part[0].lower == three.part[0].lower);
   CHECK(one.null_strength == three.null_strength);
   options.seed = 2;
   const HeadAccount other = job.account(options);
@@ -207,11 +207,11 @@ TEST_CASE("an account does not depend on threads or on how its sums were joined,
 TEST_CASE("few documents give no verdict, one document no measure", "[analysis]") {
   const HeadAccount seven = DrawnJob({waves()}, 7, Random(7)).account();
   CHECK(seven.verdict[0] == AccountVerdict::undefined);
-  CHECK(seven.part[0][0] > 0.9);
+  CHECK(seven.part[0].value[0] > 0.9);
   const HeadAccount one = DrawnJob({waves()}, 1, Random(7)).account();
   CHECK(one.verdict[0] == AccountVerdict::undefined);
-  CHECK(std::isnan(one.part[0][0]));
-  CHECK(std::isnan(one.overlap.back()[0]));
+  CHECK(std::isnan(one.part[0].value[0]));
+  CHECK(std::isnan(one.overlap.back().value[0]));
   HeadAccountOptions without;
   without.draws = 0;
   const HeadAccount no_null = DrawnJob({waves()}, 8, Random(7)).account(without);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "../../analysis/statistics/false_discovery.h"
 #include "../../core/algebra/decompositions.h"
 #include "../../core/attention/position_term.h"
 #include "../../core/numbers/random.h"

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <ranges>
 
+#include "../../analysis/statistics/false_discovery.h"
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"

@@ -83,12 +83,12 @@ TEST_CASE("nine of ten intervals hold the parts of a mixture, over 24 documents"
     const DrawnJob job(std::vector<DrawnHead>(repeats, mixed), 24, Random(11));
     const HeadAccount account = job.account(options);
     for (const std::size_t part : {std::size_t{0}, other}) {
-      const double expected = truth.part[part][0];
+      const double expected = truth.part[part].value[0];
       Index covered = 0;
       for (Index r = 0; r < repeats; ++r)
-        covered += account.part_lower[part][r] <= expected && expected <= account.part_upper[part][r] ? 1 : 0;
+        covered += account.part[part].lower[r] <= expected && expected <= account.part[part].upper[r] ? 1 : 0;
       WARN("self " << mixture.self << ", next " << mixture.next << ": part " << part << " is " << expected
-                   << " with 1500 documents, " << account.part[part].mean() << " on average with 24, covered "
+                   << " with 1500 documents, " << account.part[part].value.mean() << " on average with 24, covered "
                    << covered << " of " << repeats);
       CHECK(covered >= 96);  // 90 %, less three standard errors
     }
@@ -121,7 +121,7 @@ TEST_CASE("of heads of random weights at most the stated share has a preference,
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const HeadAccount account = account_of_random_weights(kind, seed);
       called += with_preference(account);
-      strong += (account.strength.array() >= account.options.strength).count();
+      strong += (account.strength.array() >= HeadAccount::least_strength).count();
     }
     WARN(name_of(kind) << ": called " << called << " of 80, of which " << strong << " have strength");
     CHECK(called <= 4);  // 5 %

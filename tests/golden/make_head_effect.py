@@ -6,7 +6,7 @@ SHARED is the folder of the shared data (stories260K, tinyshakespeare). 6 docume
 and a random BERT of random words; and documents of 5 to 10 tokens of the GPT-2. The output of one head is replaced by its mean over the other
 documents that reach its place, or over all of their tokens where none does. Writes the documents, and for every head and document loss and state,
 equations (2) and (3) of analysis/why/head_effect.h; and for the first two, copying, its p-value, and the word whose logit rises most on average:
-(2) to (4) of analysis/why/head_writes.h.
+(2) to (4) of analysis/why/head_writes.cpp.
 Made with torch 2.13.0, transformers 5.24.0.
 """
 

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <memory>
 
-#include "../../analysis/why/head_writes.h"
 #include "../../core/model/intervention.h"
 #include "../../core/numbers/random.h"
 #include "../../job/inputs/job_input.h"
@@ -15,27 +14,35 @@
 #include "../analysis/golden_json.h"
 #include "../catch.h"
 #include "quick_options.h"
+#include "same_bits.h"
 
 using namespace headwave;
 
 namespace {
 
-HeadGrid all_heads(const Model& model) {
-  HeadGrid grid;
-  for (Index layer = 0; layer < model.stack.layers(); ++layer) grid.layers.push_back(layer);
-  grid.heads = model.stack.block.heads;
-  return grid;
+/// What a job finds of one analysis alone.
+Result found(const Model& model, const Source& source, const char* analysis, int threads = 1, std::uint64_t seed = 1,
+             double fdr = 0.05) {
+  JobOptions options = quick_options();
+  options.only = {analysis};
+  options.threads = threads;
+  options.seed = seed;
+  options.fdr = fdr;
+  return run_job(model, source, options);
+}
+Result effects_of(const Model& model, const Source& source) {
+  return found(model, source, "head_effect");
 }
 
-void check_numbers(const Matrix& found, const nlohmann::json& expected) {
-  REQUIRE(found.rows() == std::ssize(expected));
-  REQUIRE(found.cols() == std::ssize(expected[0]));
-  for (Index row = 0; row < found.rows(); ++row)
-    for (Index d = 0; d < found.cols(); ++d) {
-      CAPTURE(row, d);
-      CHECK(found(row, d) ==
-            Approx(expected[static_cast<std::size_t>(row)][static_cast<std::size_t>(d)].get<double>()).margin(1e-5));
-    }
+double number(const Result& result, const char* field, std::size_t row) {
+  return result.at(field).doubles()[row];
+}
+
+/// @param documents  numbers of one head
+double mean_of(const nlohmann::json& documents) {
+  double sum = 0;
+  for (const nlohmann::json& one : documents) sum += one.get<double>();
+  return sum / static_cast<double>(documents.size());
 }
 
 /// As tests/golden/make_head_effect.py finds it, in PyTorch.
@@ -44,13 +51,19 @@ void check_effects_as_golden(const std::string& folder, const std::string& name)
   const TemporaryFolder ids;
   std::ofstream(ids / "ids.json") << golden["documents"];
   const JobInput input = ids_input({folder}, {ids / "ids.json"});
-  const HeadEffects effects = head_effects(input.model, *input.source, all_heads(input.model));
-  check_numbers(effects.state, golden["state"]);
-  CHECK(effects.has_loss == golden.contains("loss"));
-  if (!effects.has_loss) return;
-  check_numbers(effects.loss, golden["loss"]);
-  for (Index d = 0; d < effects.base_loss.size(); ++d)
-    CHECK(effects.base_loss[d] == Approx(golden["model_loss"][static_cast<std::size_t>(d)].get<double>()).margin(1e-5));
+  const Result effects = effects_of(input.model, *input.source);
+  const auto check = [&](const char* field, const nlohmann::json& expected) {
+    REQUIRE(effects.at(field).doubles().size() == expected.size());
+    for (std::size_t row = 0; row < expected.size(); ++row) {
+      CAPTURE(field, row);
+      CHECK(number(effects, field, row) == Approx(mean_of(expected[row])).margin(1e-5));
+    }
+  };
+  check("head_effect/state", golden["state"]);
+  CHECK((effects.find("head_effect/loss") != nullptr) == golden.contains("loss"));
+  if (!golden.contains("loss")) return;
+  check("head_effect/loss", golden["loss"]);
+  CHECK(number(effects, "head_effect/model_loss", 0) == Approx(mean_of(golden["model_loss"])).margin(1e-5));
 }
 
 JobInput random_words(const std::string& family) {
@@ -134,14 +147,15 @@ void check_writes(const std::string& folder, const std::string& name) {
   const TemporaryFolder ids;
   std::ofstream(ids / "ids.json") << golden["documents"];
   const JobInput input = ids_input({folder}, {ids / "ids.json"});
-  const HeadWrites writes = head_writes(input.model, *input.source, all_heads(input.model), {.fdr = 1});
+  const Result writes = found(input.model, *input.source, "head_writes", 1, 1, 1.0);
+  const auto& raised = std::get<std::vector<std::int64_t>>(writes.at("head_writes/raised_id").values);
+  const std::size_t named = raised.size() / golden["copying"].size();
   for (std::size_t row = 0; row < golden["copying"].size(); ++row) {
     CAPTURE(name, row);
-    const auto at = static_cast<Index>(row);
-    CHECK(writes.copying[at] == Approx(golden["copying"][row].get<double>()).margin(1e-5));
-    CHECK(writes.p_value[at] == Approx(golden["copying_p_value"][row].get<double>()).margin(1e-5));
-    REQUIRE_FALSE(writes.raised[row].empty());
-    CHECK(writes.raised[row].front().id == golden["raised"][row].get<std::int32_t>());
+    CHECK(number(writes, "head_writes/copying", row) == Approx(golden["copying"][row].get<double>()).margin(1e-5));
+    CHECK(number(writes, "head_writes/copying_p_value", row) ==
+          Approx(golden["copying_p_value"][row].get<double>()).margin(1e-5));
+    CHECK(raised[row * named] == golden["raised"][row].get<std::int64_t>());
   }
 }
 
@@ -159,19 +173,21 @@ TEST_CASE("copying scores and raised words are those of another program, of GPT-
 TEST_CASE("a head that copies what it attends to is found, one that writes nothing has no score") {
   const CopyingModel copying;
   const EqualWords source(8);
-  const HeadWrites writes = head_writes(copying.model, source, all_heads(copying.model));
-  CHECK(writes.words == 8);
-  CHECK(writes.copying[0] > 2);
-  CHECK(writes.q_value[0] < 0.001);
-  CHECK(std::isnan(writes.copying[1]));
+  const Result writes = found(copying.model, source, "head_writes");
+  CHECK(std::get<std::int64_t>(writes.at("head_writes/copying").attributes.at("words")) == 8);
+  CHECK(number(writes, "head_writes/copying", 0) > 2);
+  CHECK(number(writes, "head_writes/copying_q_value", 0) < 0.001);
+  CHECK(std::isnan(number(writes, "head_writes/copying", 1)));
   // Every document raises another word, so none is raised in all of them.
-  CHECK(writes.raised[0].empty());
+  CHECK(std::get<std::vector<std::int64_t>>(writes.at("head_writes/raised_id").values).front() == -1);
 }
 
 TEST_CASE("what heads write is undefined by name where it is no sum of logits") {
   const auto why = [](const char* family) {
     const JobInput input = random_words(family);
-    return head_writes(input.model, *input.source, all_heads(input.model)).undefined;
+    const Result writes = found(input.model, *input.source, "head_writes");
+    const bool all = writes.find("head_writes/raised") != nullptr;
+    return all ? std::string() : attribute_text(writes.at("head_writes/copying").attributes, "undefined");
   };
   CHECK(why("bert-mlm") == "a bert transforms final states before it predicts words");
   CHECK(why("gemma2") == "a gemma2 normalises what attention adds");
@@ -182,29 +198,25 @@ TEST_CASE("what heads write is undefined by name where it is no sum of logits") 
 TEST_CASE("a head that decides the prediction costs what it says, and one that writes nothing costs nothing") {
   const CopyingModel copying;
   const EqualWords source;
-  const HeadEffects effects = head_effects(copying.model, source, all_heads(copying.model));
+  const Result effects = effects_of(copying.model, source);
   // The mean of the other documents raises three other words by 20 / 3 each.
   const double without = std::log(3 * std::exp(20.0 / 3) + 5), with = std::log(1 + 7 * std::exp(-20.0));
-  for (Index d = 0; d < 4; ++d) {
-    CHECK(effects.base_loss[d] == Approx(with).margin(1e-6));
-    CHECK(effects.loss(0, d) == Approx(without - with).epsilon(1e-5));
-    CHECK(effects.loss(1, d) == 0);
-    CHECK(effects.state(1, d) == 0);
-    CHECK(effects.state(0, d) > 0.9);
-  }
-  const PairedMeans means = paired_means(effects.loss, 0.95);
-  CHECK(means.p_value[0] < 1e-6);
-  CHECK(means.p_value[1] == 1);
+  CHECK(number(effects, "head_effect/model_loss", 0) == Approx(with).margin(1e-6));
+  CHECK(number(effects, "head_effect/loss", 0) == Approx(without - with).epsilon(1e-5));
+  CHECK(number(effects, "head_effect/loss", 1) == 0);
+  CHECK(number(effects, "head_effect/state", 1) == 0);
+  CHECK(number(effects, "head_effect/state", 0) > 0.9);
+  CHECK(number(effects, "head_effect/q_value", 0) < 1e-6);
+  CHECK(number(effects, "head_effect/q_value", 1) == 1);
 }
 
 TEST_CASE("a head whose output is the same everywhere, or that W_O ignores, has no effect, nor has its placebo") {
   const JobInput input = random_words("gpt2");
   const Model silent = without_heads(input.model, {{0, 1}}, AttentionKind::causal);
-  const HeadEffects effects = head_effects(silent, *input.source, all_heads(silent));
-  CHECK(effects.loss.row(1).cwiseAbs().maxCoeff() == 0);
-  CHECK(effects.state.row(1).maxCoeff() == 0);
-  CHECK(effects.loss_placebo.row(1).cwiseAbs().maxCoeff() == 0);
-  CHECK(effects.state.row(0).minCoeff() > 0);
+  const Result effects = effects_of(silent, *input.source);
+  for (const char* field : {"loss", "loss_lower", "loss_upper", "state", "loss_placebo", "state_placebo"})
+    CHECK(number(effects, (std::string("head_effect/") + field).c_str(), 1) == 0);
+  CHECK(number(effects, "head_effect/state_lower", 0) > 0);
 
   ChangedModel changed(input.model);
   AttentionWeights& attention = changed.attention_of(AttentionKind::causal, 0);
@@ -213,21 +225,19 @@ TEST_CASE("a head whose output is the same everywhere, or that W_O ignores, has 
   value.middleRows(2 * width, width).setZero();
   attention.value.weight = changed.kept(std::move(value));
   const Model constant = changed.taken();
-  const HeadEffects same = head_effects(constant, *input.source, all_heads(constant));
-  CHECK(same.state.row(2).maxCoeff() < 1e-6);  // rows of attention sum to 1 but for rounding
-  CHECK(same.state_placebo.row(2).maxCoeff() < 1e-6);
+  const Result same = effects_of(constant, *input.source);
+  CHECK(number(same, "head_effect/state", 2) < 1e-6);  // rows of attention sum to 1 but for rounding
+  CHECK(number(same, "head_effect/state_placebo", 2) < 1e-6);
 }
 
 TEST_CASE("threads change no digit of what heads do, the seed changes the placebo alone") {
   const JobInput input = random_words("llama");
-  const HeadGrid grid = all_heads(input.model);
-  const HeadEffects one = head_effects(input.model, *input.source, grid);
-  const HeadEffects three = head_effects(input.model, *input.source, grid, {.threads = 3});
-  const HeadEffects other = head_effects(input.model, *input.source, grid, {.seed = 2});
-  CHECK(one.loss == three.loss);
-  CHECK(one.loss_placebo == three.loss_placebo);
-  CHECK(one.state == other.state);
-  CHECK(one.state_placebo != other.state_placebo);
+  const Result one = found(input.model, *input.source, "head_effect"),
+               three = found(input.model, *input.source, "head_effect", 3),
+               other = found(input.model, *input.source, "head_effect", 1, 2);
+  check_same_bits(one.fields, three.fields);
+  CHECK(one.at("head_effect/state").doubles() == other.at("head_effect/state").doubles());
+  CHECK(one.at("head_effect/state_placebo").doubles() != other.at("head_effect/state_placebo").doubles());
 }
 
 TEST_CASE("intervals of paired differences are Student's") {

@@ -108,7 +108,7 @@ TEST_CASE("dealing accounts for a Llama's heads as an independent program finds"
   const char* const names[] = {"position", "self", "context", "replicated"};
   for (std::size_t term = 0; term <= account_terms; ++term) {
     CAPTURE(names[term]);
-    const Vector& overlap = account.overlap[term];
+    const Vector& overlap = account.overlap[term].value;
     const nlohmann::json& expected = golden[names[term]];
     CHECK(median(overlap) == Approx(expected["overlap"].get<double>()).margin(0.01));
     const auto above = static_cast<double>((overlap.array() > 0.5).count());

@@ -55,9 +55,10 @@ export function evidenceRows(page, place) {
     const of = (quantity) => value(`head_effect/${what}${quantity}:`);
     if (of("") === null || (what === "state" && value("loss_change") !== null)) continue;
     const numbers = ["", "_lower", "_upper", "_placebo"].map((end) => numberText(scale * of(end)));
+    const name = what === "loss" ? "the loss" : "the final state";
     add("Its output was replaced by its mean over other documents", null, null,
-      `the ${what === "loss" ? "loss" : "final state"} changed by ${numbers[0]} ${unit} (interval ${numbers[1]} to `
-      + `${numbers[2]}); by a random change as large: ${numbers[3]} ${unit}`);
+      `${name} changed by ${numbers[0]} ${unit} (interval ${numbers[1]} to ${numbers[2]}); `
+      + `by a random change as large: ${numbers[3]} ${unit}`);
   }
   return rows;
 }
