@@ -105,6 +105,7 @@ void add_profiles(nb::module_& module) {
           "commit", [](const NewFile& made) { wait_for([&] { made.file->commit(); }); }, "Gives it its name.")
       .def(
           "abandon", [](NewFile& made) { made.file.reset(); }, "Removes it if it has not got its name.");
+  module.attr("profile_axes") = profile_axes();
   module.def("require_right_seal", &require_right_seal, nb::arg("path"), "Refuses a file that was changed.");
   module.def(
       "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },

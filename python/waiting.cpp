@@ -88,7 +88,7 @@ void wait_for(const std::function<void()>& work) {
 
 namespace {
 
-/// Hands a function of Python a line for the first and the last step of every stage, and ten times a second in between.
+/// Hands a function of Python a line for the beginning of every stage, and ten times a second while it goes on.
 class Telling {
  public:
   explicit Telling(nb::object callable) : callable_(kept(std::move(callable))) {}
@@ -98,8 +98,7 @@ class Telling {
     const nb::gil_scoped_acquire held;
     const Clock::time_point time = Clock::now();
     if (now.done == now.done_before) began_ = time;
-    const bool begins = now.stage != stage_;
-    if (!begins && now.done < now.total && seconds_between(told_, time) < 0.1) return;
+    if (now.stage == stage_ && seconds_between(told_, time) < 0.1) return;
     stage_ = now.stage;
     told_ = time;
     nb::handle(static_cast<PyObject*>(const_cast<void*>(callable_.get())))(

@@ -304,6 +304,14 @@ std::vector<Index> numbered_layers(const std::vector<std::string>& modules) {
   return numbers;
 }
 
+std::map<std::string, std::string> profile_axes() {
+  std::map<std::string, std::string> axes;
+  for (const std::span<const ProfileArrayKind> kinds :
+       {std::span<const ProfileArrayKind>(trace_arrays), {account_arrays}, {account_vectors}})
+    for (const ProfileArrayKind& kind : kinds) axes[kind.name] = kind.axes;
+  return axes;
+}
+
 bool is_profile_array(std::string_view name) {
   const auto is = [&](const ProfileArrayKind& kind) { return kind.name == name; };
   return std::ranges::any_of(trace_arrays, is) || std::ranges::any_of(account_arrays, is);

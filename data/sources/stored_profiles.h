@@ -49,6 +49,9 @@ struct NamedProfiles {
 /// ascend.
 std::vector<Index> numbered_layers(const std::vector<std::string>& modules);
 
+/// The arrays of profiles that a run reads, with their axes, a letter each: {"weight", "BLAHT"}.
+std::map<std::string, std::string> profile_axes();
+
 /// Whether a run reads an array of profiles as numbers; otherwise as vectors, or not at all.
 bool is_profile_array(std::string_view name);
 bool is_profile_vectors(std::string_view name);

@@ -18,7 +18,7 @@ from .profiles.written import NewHdf5, h5py_module
 class Capture:
     """A capture that is going on; `documents` says how many there are so far."""
 
-    def __init__(self, module: Any, path: str, layers: Any, what: str, dtype: str, tokenizer: Any, packing: int,
+    def __init__(self, module: Any, path: str, layers: Any, what: str, dtype: str, tokenizer: Any,
                  about: Mapping[str, Any], overwrite: bool) -> None:
         if what not in ("states", "projections"):
             raise FormatError(f"capture: what='{what}'; expected 'states', or 'projections' for queries and keys")
@@ -28,12 +28,11 @@ class Capture:
             raise FormatError(f"capture: {type(module).__name__}; expected a torch.nn.Module")
         if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
             raise FormatError(f"capture: tokenizer is {type(tokenizer).__name__}; expected one of transformers")
-        packing = whole(packing, "packing", 0, 9)
         from .torch_models import described, require_eval  # PyTorch where it is there
         from .hooks import Watch
 
         self.documents = 0
-        self._output = _States(path, overwrite, dtype == "float16", packing)
+        self._output = _States(path, overwrite, dtype == "float16")
         self._module, self._tokenizer, self._require_eval = module, tokenizer, require_eval
         require_eval(module)
         self._map = None if isinstance(layers, Mapping) else described(module)[1]
@@ -110,8 +109,8 @@ class Capture:
 class _States:
     """The file of a capture (docs/inputs.md), which grows by one document at a time; whole once it is finished, and not there before."""
 
-    def __init__(self, path: str, overwrite: bool, half: bool, packing: int) -> None:
-        self._path, self._overwrite, self._half, self._packing = path, overwrite, half, packing
+    def __init__(self, path: str, overwrite: bool, half: bool) -> None:
+        self._path, self._overwrite, self._half = path, overwrite, half
         self._h5py = h5py_module()
         self._new: Any = None                        # NewHdf5
         self._rows: dict[str, Any] = {}              # datasets, an entry for every document
@@ -182,17 +181,16 @@ class _States:
 
     def _new_rows(self, name: str, first: np.ndarray) -> Any:
         """A dataset in chunks of one document or a part of it, 1 MB at most, with checksums."""
-        text, size = first.dtype == object, first.dtype.itemsize
-        rows = max(1, 10**6 // (size * (first.shape[1] if first.ndim == 2 else 1)))
-        packed = {"shuffle": size > 1, "compression": "gzip", "compression_opts": self._packing} if self._packing else {}
+        text = first.dtype == object
+        rows = max(1, 10**6 // (first.dtype.itemsize * (first.shape[1] if first.ndim == 2 else 1)))
         return self._new.file.create_dataset(
             name, (0, *first.shape), self._h5py.string_dtype() if text else first.dtype, maxshape=(None, *first.shape),
             chunks=(1, *(min(of, rows) if axis == 0 else of for axis, of in enumerate(first.shape))),
-            **({} if text else {"fletcher32": True, **packed}))
+            fletcher32=not text)
 
 
 def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Mapping[int, Any] | None = None,
-            what: str = "states", dtype: str = "float32", tokenizer: Any = None, packing: int = 0, overwrite: bool = False,
+            what: str = "states", dtype: str = "float32", tokenizer: Any = None, overwrite: bool = False,
             heads: int | None = None, kv_heads: int | None = None, d_head: int | None = None, causal: bool | None = None,
             score_scale: float | None = None, window: int | None = None) -> Capture:
     """Writes what enters the attention of a model, or its queries and keys, while PyTorch runs it.
@@ -215,7 +213,6 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
             rotary positions, which need nothing else
         dtype: "float32" or "float16"
         tokenizer: for the text of tokens, and which of them are special
-        packing: zlib's level, 0 to 9
         overwrite: replace a file that is there
         heads, kv_heads, d_head, causal, score_scale, window: of modules by name, where no config says them; d_head is the width
             over the heads, score_scale 1 / sqrt(d_head), where they are left away
@@ -227,4 +224,4 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
     """
     about = {"heads": heads, "kv_heads": kv_heads, "d_head": d_head, "causal": causal, "score_scale": score_scale,
              "window": window}
-    return Capture(module, as_path(path, "capture"), layers, what, dtype, tokenizer, packing, about, overwrite)
+    return Capture(module, as_path(path, "capture"), layers, what, dtype, tokenizer, about, overwrite)

@@ -36,8 +36,5 @@ def model_folder(model: Any) -> str:
 
 def _cache() -> pathlib.Path:
     """Where huggingface_hub keeps what it downloads."""
-    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
-        if os.environ.get(name):
-            return pathlib.Path(os.environ[name])
-    home = os.environ.get("HF_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
-    return pathlib.Path(home).expanduser() / "hub"
+    home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
+    return pathlib.Path(os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub")).expanduser()

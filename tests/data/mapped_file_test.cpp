@@ -132,6 +132,22 @@ TEST_CASE("replaced file: appears on commit, else leaves what was there") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE("replaced file: a file that may not be replaced, there before or appearing meanwhile") {
+  const TemporaryFolder folder;
+  ReplacedFile late(folder / "a", false);
+  late.write("new");
+  std::ofstream(folder / "a") << "came in between";
+  CHECK_THROWS_WITH(late.commit(), ContainsSubstring("a: is already there; give overwrite to replace it"));
+  CHECK_THROWS_WITH(ReplacedFile(folder / "a", false), ContainsSubstring("is already there"));
+  CHECK(content(folder / "a") == "came in between");
+  ReplacedFile first(folder / "b", false);
+  first.write("new");
+  first.commit();
+  CHECK(content(folder / "b") == "new");
+  CHECK_FALSE(std::filesystem::exists(first.temporary()));
+  CHECK(std::filesystem::hard_link_count(folder / "b") == 1);
+}
+
 TEST_CASE("replaced file: a missing folder, or a folder in the way") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(ReplacedFile(folder / "none/a"), IoError);

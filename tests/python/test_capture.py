@@ -105,8 +105,7 @@ def test_float16_is_the_nearest_and_what_it_cannot_hold_is_refused(tmp_path):
     assert not (tmp_path / "large.h5").exists()
 
 
-@pytest.mark.parametrize("packing", [0, 4])
-def test_tokens_ids_and_marks_are_stored_beside_the_states(batch, tmp_path, packing):
+def test_tokens_ids_and_marks_are_stored_beside_the_states(batch, tmp_path):
     class Spelled:
         all_special_ids = [3]
 
@@ -117,13 +116,13 @@ def test_tokens_ids_and_marks_are_stored_beside_the_states(batch, tmp_path, pack
     made = transformers.BertModel(transformers.BertConfig(vocab_size=100, **SIZES["bert"][2])).eval()
     ids = batch.clone()
     ids[:, 5] = 3
-    with headwave.capture(made, tmp_path / "s.h5", tokenizer=Spelled(), packing=packing), torch.no_grad():
+    with headwave.capture(made, tmp_path / "s.h5", tokenizer=Spelled()), torch.no_grad():
         made(ids)
     with h5py.File(tmp_path / "s.h5") as file:
         assert np.array_equal(file["ids"], ids) and np.array_equal(file["special"], ids == 3)
         assert file["tokens"].asstr()[0, 5] == "zero\u2400byte" and file["tokens"].asstr()[1, 0] == f"t\u00f6k\u00e9n{ids[1, 0]}"
         assert file["document_name"].asstr()[2] == "document 2" and file["hidden_states/layer_0"].shape == (3, 40, 32)
-        assert (file["hidden_states/layer_0"].compression == "gzip") == (packing > 0) and file["hidden_states/layer_0"].fletcher32
+        assert file["hidden_states/layer_0"].fletcher32
         assert dict(file.attrs)["num_heads"] == 4 and "turned" not in file.attrs and file["provenance"].attrs["captured_from"] == "BertModel"
 
 
@@ -634,7 +633,6 @@ def test_what_cannot_be_captured_is_refused(model, batch, tmp_path):
     refused("expected a list of layers", layers="0")
     refused("an empty list", layers=[])
     refused("whole number", layers=[1.5])
-    refused("0 to 9", headwave.ShapeError, packing=10)
     refused("one of transformers", tokenizer="bert")
     for wrong in (dict(heads="2"), dict(heads=2, kv_heads=4), dict(heads=0), dict(heads=2, window="a"), dict(heads=2, score_scale=float("nan"))):
         refused("heads|window|score_scale", headwave.Error, module=torch.nn.Sequential(torch.nn.Linear(8, 8)).eval(), layers={0: "0"}, **wrong)

@@ -170,6 +170,15 @@ def test_progress_is_told():
     assert any("attention: " in line and " of 60" in line for line in lines)
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+def test_what_a_progress_function_raises_ends_the_job(ids, threads):
+    def full(line):
+        raise OSError(f"no room for {line}")
+
+    with pytest.raises(OSError, match="no room for preparation"):
+        headwave.run(MODELS / "bert-mlm", ids=ids, threads=threads, progress=full)
+
+
 def refused(words, error=headwave.FormatError, **given):
     with pytest.raises(error, match=words) as raised:
         headwave.run(**given)

@@ -17,38 +17,16 @@ if TYPE_CHECKING:
     from .bins import OffsetBins
     from .layers import Layer
 
-# Arrays of a stack and their axes. Those that are sums over documents are added where files are.
-_ABOUT_AXES = {"first_offset": ("bin",), "last_offset": ("bin",), "block_documents": ("block",)}
-_AXES = {
-    "document_digest": ("document",),
-    "weight": ("block", "layer", "kind", "head", "bin"), "pairs": ("block", "layer", "kind", "bin"),
-    "entropy": ("block", "layer", "head"), "kept": ("block", "layer", "head"), "rows": ("block", "layer"),
+# Axes by the program's letters (data/sources/stored_profiles.cpp), and the arrays of a stack with theirs: those that the program reads, and
+# those that only the file and other tools have. Sums over documents are added where files are.
+_LETTERS = {
+    "A": "kind", "B": "block", "C": "attended_document", "D": "document", "E": "kept_document", "F": "turned_pair", "G": "kv_head", "H": "head",
+    "J": "position", "K": "pairs_kind", "L": "layer", "M": "component", "N": "near", "O": "offset", "P": "place", "Q": "chosen_row", "R": "near_offset",
+    "S": "score", "T": "bin", "U": "between", "W": "word", "Y": "part", "Z": "half"}
+_AXES = {label: tuple(_LETTERS[letter] for letter in axes) for label, axes in _core.profile_axes.items()} | {
+    "entropy": ("block", "layer", "head"), "rows": ("block", "layer"), "sinks": ("layer",),
     "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
-    "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair"),
-}
-# What the program reads, `headwave run --profiles`: sums over documents too, and arrays of one document after another.
-_TRACES = {
-    "trace": ("pairs_kind", "layer", "head", "offset"), "trace_mean": ("pairs_kind", "layer", "head", "offset"), "trace_count": ("pairs_kind", "layer", "offset"),
-    "trace_documents": ("pairs_kind", "layer", "offset"), "null_weight": ("pairs_kind", "layer", "head", "near"), "null_variance": ("pairs_kind", "layer", "head", "near"),
-    "null_deviation": ("pairs_kind", "layer", "head", "near"), "null_third": ("pairs_kind", "layer", "head", "near"),
-    "null_root": ("pairs_kind", "layer", "head", "near"), "null_documents": ("pairs_kind", "layer", "near"),
-    "place_sum": ("layer", "head", "place"), "place_documents": ("layer", "place"), "place_squares": ("layer", "head"),
-    "by_document": ("document", "layer", "head", "near"), "length": ("document",),
-    "head_score": ("score", "layer", "head"), "head_score_documents": ("score", "layer", "head"), "argmax_share": ("layer", "head", "near_offset"),
-    "argmax_documents": ("layer", "head"), "sink_position": ("layer", "head"),
-}
-# What the account reads (kept.py): documents with the length of the first one.
-_ACCOUNT = {
-    "account_documents": ("part",), "account_weight": ("part", "layer", "head", "near"), "half_query": ("half", "layer", "position", "head", "component"),
-    "half_key": ("half", "layer", "position", "kv_head", "component"), "kept_number": ("kept_document",), "kept_token": ("kept_document", "position"),
-    "kept_stays": ("kept_document", "position"), "kept_first_special": ("kept_document",),
-    "kept_query": ("kept_document", "layer", "position", "head", "component"), "kept_key": ("kept_document", "layer", "position", "kv_head", "component"),
-    "account_window": ("layer",), "turn_frequency": ("layer", "turned_pair"), "turn_gain": ("layer",), "turn_neighbours": ("layer",),
-    "score_bias": ("layer", "head", "between"), "sink_score": ("layer", "head"),
-    "attended_number": ("attended_document",), "attended_token": ("attended_document", "position"), "attended_text": ("attended_document", "position"),
-    "attended_got": ("attended_document", "layer", "head", "position"), "attended_mass": ("attended_document", "layer", "head", "chosen_row"),
-    "word_token": ("word",),
-}
+    "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair")}
 _VECTORS = {"half_query", "half_key", "kept_query", "kept_key", "attended_got", "attended_mass"}   # there can be gigabytes: they stay float32
 _OF_FIRST = {"sink_position", "account_window", "turn_frequency", "turn_gain", "turn_neighbours", "score_bias", "sink_score", "word_token"}   # no sums
 _COUNTS = {"pairs", "rows", "unrotated_tokens"}
@@ -56,6 +34,7 @@ _COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place
             "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special", "account_window",
             "turn_neighbours", "attended_number", "attended_token", "attended_text", "word_token"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
+_PLAIN = ("block_documents", "first_offset", "last_offset", *_OF_LAYERS)   # are in a file as they are here
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
 
 
@@ -125,9 +104,8 @@ class Stack:
         about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
         about["cross"] = bool(about["cross"])   # netCDF leaves booleans out, so the file has 0 or 1
-        arrays = {label: group[label][()] for label in ("block_documents", "first_offset", "last_offset", *_OF_LAYERS)}
-        arrays |= {label: group[label][()] if label in _VECTORS else group[label][()].astype(np.float64)
-                   for label in (*_AXES, *_TRACES, *_ACCOUNT) if label in group}
+        arrays = {label: group[label][()] if label in _VECTORS or label in _PLAIN else group[label][()].astype(np.float64)
+                  for label in _AXES if label in group}
         if "word" in group:
             arrays["word"] = np.array(group["word"].asstr()[()], object)
         return cls(name, group["layer"].asstr()[()].tolist(), about, arrays)
@@ -167,7 +145,7 @@ class Stack:
             raise ShapeError(f"profiles: {self.name}: offset bins {low.first_offset[0]} to {low.last_offset[-1]} and {high.first_offset[0]} to "
                              f"{high.last_offset[-1]} do not agree; expected the same exact= in both")
         arrays = {label: getattr(wider, label) for label in ("first_offset", "last_offset", *_OF_LAYERS)}
-        for label, axes in (_ABOUT_AXES | _AXES | _TRACES | _ACCOUNT).items():
+        for label, axes in _AXES.items():
             one, another = getattr(self, label, None), getattr(other, label, None)
             if one is None or another is None or label in arrays:
                 continue
@@ -239,15 +217,15 @@ def _added(one: np.ndarray, other: np.ndarray, start: int) -> np.ndarray:
 
 
 def _traces_of(layers: list[Any]) -> dict[str, np.ndarray]:
-    """Arrays of `_TRACES` of watched layers: documents in their order, offsets as far as documents are long."""
+    """Arrays of watched layers, each with its `traces`: documents in their order, offsets as far as documents are long."""
     first = layers[0]
     order = np.argsort(first.numbers)
     length = np.array(first.lengths)[order]
     beyond = first.exact - min(first.exact, int(length.max()) - 1)
     arrays = {"length": length, "by_document": np.stack([np.stack([layer.by_document[d] for d in order]) for layer in layers], 1)}
-    for label, axes in _TRACES.items():
-        if label not in arrays:
-            those = [layer.scores if hasattr(layer.scores, label) else layer for layer in layers]
+    for label, axes in _AXES.items():
+        those = [next((of for of in (layer.scores, layer) if hasattr(of, label)), None) for layer in layers]
+        if label not in (*arrays, *_PLAIN) and those[0] is not None:
             values = np.stack([getattr(of, label).cpu().numpy().astype(np.float64) for of in those], axes.index("layer"))
             arrays[label] = values[..., beyond:values.shape[-1] - beyond] if axes[-1] == "offset" else values
     return arrays
@@ -267,11 +245,11 @@ def about_of(stack: Stack) -> dict[str, Any]:
 def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     """The arrays of a stack that a file holds, in the types that it holds them in, and their axes."""
     found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
-    for name, dims in (_ABOUT_AXES | {name: ("layer",) for name in _OF_LAYERS} | _AXES | _TRACES | _ACCOUNT).items():
+    for name, dims in _AXES.items():
         values = getattr(stack, name, None)
         if values is None:
             continue
-        if name in _AXES or name in _TRACES or name in _ACCOUNT:
+        if name not in _PLAIN:
             as_counts = name in _COUNTS and np.array_equal(values, np.round(values))
             values = values.astype(np.int64 if as_counts else np.float32 if name not in _COUNTS else np.float64)
         found[name] = (dims, values)

@@ -33,7 +33,6 @@ class Scores:
         window: (before, after): |t| < before for keys before their query, < after behind it; 0: no limit
         sinks: (H) logits
         weights: (B, H, Tq, Tk) in place of (1): finished weights
-        by_offset: (H, 2 T - 1), added to the scores at t = -(T-1) .. T-1
     """
 
     query: torch.Tensor
@@ -47,7 +46,6 @@ class Scores:
     soft_cap: float | None = None
     sinks: torch.Tensor | None = None
     weights: torch.Tensor | None = None
-    by_offset: torch.Tensor | None = None
 
     def contiguous(self) -> "Scores":
         """The same, with the keys of each head side by side, as many small products read them."""
@@ -92,9 +90,6 @@ class Scores:
             s = s.div_(self.soft_cap).tanh_().mul_(self.soft_cap)
         if self.bias is not None:
             s += self._part(self.bias, rows, heads, r0, r1, kb, ke)
-        if self.by_offset is not None:   # rows are in reverse: each reads it from one further on than the row above
-            first = kb - (r1 - 1) - self.shift + self.by_offset.shape[1] // 2
-            s += self.by_offset[heads, first:first + count + ke - kb - 1].unfold(-1, ke - kb, 1)
         least = torch.finfo(wide).min
         if self.mask is not None:
             allowed, added = self._mask(rows, r0, r1, kb, ke, heads)

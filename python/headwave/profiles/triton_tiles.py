@@ -279,8 +279,7 @@ class Kernel:
     def takes(self, scores: Scores, span: Span) -> bool:
         """Whether the kernels can sum these; else tiles.py does."""
         firsts = list(range(span.k0, span.k0 + len(span.apart_keys)))
-        return ((scores.query.is_cuda or self._always) and scores.weights is None and scores.bias is None and scores.by_offset is None
-                and not callable(scores.mask)
+        return ((scores.query.is_cuda or self._always) and scores.weights is None and scores.bias is None and not callable(scores.mask)
                 and scores.query.shape[3] <= 256 and scores.query.dtype in (torch.float32, torch.float16, torch.bfloat16)
                 and span.apart_keys == firsts and len(firsts) <= FIRST_KEYS)
 
