@@ -106,11 +106,9 @@ int compare_spectra(SpectrumCommand& command) {
   commit_all(files);
   std::vector<std::filesystem::path> figures;
   const bool drawing = draws_figures(command);
-  if (drawing) {
-    std::vector<DrawnFile> drawn = spectra_figure(curves, command.width).drawn("spectra", command.formats);
-    drawn.push_back(caption_file(spectra_caption(curves)));
-    figures = write_drawn(folder.path(), "spectra", drawn);
-  }
+  if (drawing)
+    figures =
+        spectra_figure(curves, command.width).write(folder.path(), "spectra", command.formats, spectra_caption(curves));
   print_table(spectra);
   for (const ModelSpectrum& model : spectra)
     if (const std::string remark = rows_read_text(model.result.provenance, model.spectrum.length); !remark.empty())

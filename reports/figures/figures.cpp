@@ -129,10 +129,6 @@ std::string caption_of(const FigureKind& kind, const Result& result, const std::
   return text;
 }
 
-DrawnFile caption_file(const std::string& caption) {
-  return {"txt", visible_text(caption) + '\n'};
-}
-
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& asked) {
   const FigureOptions options = with_named_heads(result, asked);
@@ -142,9 +138,7 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
   std::vector<std::filesystem::path> written;
   for (const FigureKind* kind : kinds) {
     const Figure figure = kind->draw(result, kind->single_heads ? options : all_heads);
-    std::vector<DrawnFile> files = figure.drawn(kind->name, options.formats);
-    files.push_back(caption_file(caption_of(*kind, result, figure.shown)));
-    append(written, write_drawn(folder, kind->name, files));
+    append(written, figure.write(folder, kind->name, options.formats, caption_of(*kind, result, figure.shown)));
   }
   return written;
 }

@@ -29,9 +29,6 @@ Drawable drawable(const Result& result, const FigureOptions& options = {});
 /// @param shown  Figure::shown of what was drawn
 std::string caption_of(const FigureKind& kind, const Result& result, const std::string& shown = {});
 
-/// The same as the file "txt".
-DrawnFile caption_file(const std::string& caption);
-
 /// Draws the figures of a result that are drawable(). gnuplot draws, as a child process. Figures of all heads ignore
 /// options.heads.
 /// @param folder  where name.svg, or other formats, and the caption in name.txt go, made if it is not there
