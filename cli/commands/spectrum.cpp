@@ -17,7 +17,6 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/figures/positions.h"
-#include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../options/input_options.h"
 #include "../options/option_row.h"

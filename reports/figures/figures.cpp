@@ -143,4 +143,37 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
   return written;
 }
 
+std::map<AttentionKind, std::filesystem::path> kind_folders(const std::filesystem::path& folder) {
+  std::map<AttentionKind, std::filesystem::path> folders;
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
+    if (std::error_code ignored; std::filesystem::exists(folder / name_of(kind) / "results.h5", ignored))
+      folders.emplace(kind, folder / name_of(kind));
+  return folders;
+}
+
+std::vector<std::string> figure_files(const std::string& name, const std::vector<std::string>& formats) {
+  std::vector<std::string> names{name + ".txt"};
+  for (const std::string& format : formats) names.push_back(fmt::format("{}.{}", name, format));
+  return names;
+}
+
+std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> places, files;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "results.h5", ignored))
+    places.push_back(folder);
+  else if (const auto kinds = kind_folders(folder); kinds.size() > 1)  // a single one may be a result of its own
+    for (const auto& [kind, place] : kinds) places.push_back(place);
+  for (const std::filesystem::path& place : places) {
+    std::vector<std::filesystem::path> names{"results.h5", "report.html"};
+    for (const FigureKind& kind : figure_kinds())
+      for (const std::string& name : figure_files(kind.name, {"pdf", "svg", "png"}))
+        names.push_back(std::filesystem::path("figures") / name);
+    for (const std::filesystem::path& name : names)
+      if (std::filesystem::is_regular_file(std::filesystem::symlink_status(place / name, ignored)))
+        files.push_back(place / name);
+  }
+  return files;
+}
+
 }  // namespace headwave

@@ -9,7 +9,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
-#include "figure_kind.h"
+#include "figures.h"
 
 namespace headwave {
 

@@ -1,8 +1,7 @@
-#include "../../reports/figures/written_files.h"
-
 #include <algorithm>
 #include <fstream>
 
+#include "../../reports/figures/figures.h"
 #include "../catch.h"
 
 using namespace headwave;
