@@ -9,6 +9,8 @@
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/fields/field_reader.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_file.h"
 #include "../drawing/visible_text.h"
 #include "../tables/run_sentence.h"
 #include "chosen_heads.h"
@@ -158,17 +160,26 @@ std::vector<std::string> figure_files(const std::string& name, const std::vector
 }
 
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder) {
+  const auto holds_result = [](const std::filesystem::path& place) {
+    try {
+      (void)read_result(Hdf5File(place / "results.h5"), {});
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
   std::vector<std::filesystem::path> places, files;
-  std::error_code ignored;
-  if (std::filesystem::exists(folder / "results.h5", ignored))
+  if (holds_result(folder))
     places.push_back(folder);
   else if (const auto kinds = kind_folders(folder); kinds.size() > 1)  // a single one may be a result of its own
-    for (const auto& [kind, place] : kinds) places.push_back(place);
+    for (const auto& [kind, place] : kinds)
+      if (holds_result(place)) places.push_back(place);
   for (const std::filesystem::path& place : places) {
     std::vector<std::filesystem::path> names{"results.h5", "report.html"};
     for (const FigureKind& kind : figure_kinds())
       for (const std::string& name : figure_files(kind.name, {"pdf", "svg", "png"}))
         names.push_back(std::filesystem::path("figures") / name);
+    std::error_code ignored;
     for (const std::filesystem::path& name : names)
       if (std::filesystem::is_regular_file(std::filesystem::symlink_status(place / name, ignored)))
         files.push_back(place / name);

@@ -80,7 +80,7 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
 std::vector<std::string> figure_files(const std::string& name, const std::vector<std::string>& formats);
 
 /// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that has the name of
-/// a sort of figure; of an encoder-decoder those in self/, causal/ and cross/. None without a results.h5.
+/// a sort of figure; of an encoder-decoder those in self/, causal/ and cross/. None if results.h5 is not a headwave result.
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);
 
 /// The sub-folders self, causal and cross of a folder that hold results.
