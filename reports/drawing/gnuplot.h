@@ -5,6 +5,8 @@
 
 namespace headwave {
 
+inline constexpr const char* font_name = "sans-serif";
+
 /// What gnuplot is to draw: its commands, and inches of the picture. The same commands make
 /// every format: text stays text in PDF and SVG, a heat map is one image in them.
 struct GnuplotScript {

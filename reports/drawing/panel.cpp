@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "gnuplot.h"
 #include "visible_text.h"
 
 namespace headwave {

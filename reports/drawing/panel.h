@@ -11,8 +11,6 @@
 
 namespace headwave {
 
-inline constexpr const char* font_name = "sans-serif";
-
 /// The smallest size of letters, in points on paper.
 inline constexpr double least_letters = 6.0;
 
