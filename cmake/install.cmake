@@ -14,7 +14,7 @@ set(HEADWAVE_DOORS_data
     tokens/normalizer.h tokens/regular_expression.h tokens/token_model.h tokens/tokenizer.h tokens/word_splitter.h)
 set(HEADWAVE_DOORS_reports
     drawing/data_table.h drawing/figure.h drawing/gnuplot.h drawing/palette.h drawing/panel.h
-    drawing/terminal_table.h figures/chosen_heads.h figures/figure_kind.h figures/figures.h figures/positions.h page/report.h tables/exported_tables.h tables/head_findings.h tables/head_table.h)
+    drawing/terminal_table.h figures/chosen_heads.h figures/figures.h figures/positions.h page/report.h tables/exported_tables.h tables/head_findings.h tables/head_table.h)
 
 set(HEADWAVE_ROOMS core analysis)
 if(HEADWAVE_PROGRAM)

@@ -26,4 +26,4 @@ add_module(main.js)
 
 string(REPLACE "/*style*/" "${style}" page "${page}")
 string(REPLACE "/*program*/" "(() => {\n\"use strict\";\n${program}})();\n" page "${page}")
-file(WRITE "${OUTPUT}" "#include <string_view>\n\nnamespace headwave {\n\nstd::string_view page_shell();  // reports/page/page_shell.h\nstd::string_view page_shell() {\n  return R\"headwave(${page})headwave\";\n}\n\n}  // namespace headwave\n")
+file(WRITE "${OUTPUT}" "#include <string_view>\n\nnamespace headwave {\n\nstd::string_view page_shell();  // reports/page/report.h\nstd::string_view page_shell() {\n  return R\"headwave(${page})headwave\";\n}\n\n}  // namespace headwave\n")

@@ -95,7 +95,7 @@ nb::bytes figure(const Result& result, const std::string& name, const std::vecto
     require_gnuplot();
     require_width(width);
     const FigureKind& kind = *drawable(result, {.only = {name}}).kinds.front();
-    return kind.draw(result, options).drawn(name, {format}).front().content;
+    return kind.draw(result, options).drawn(name, {format}).front();
   });
   return nb::bytes(drawn.data(), drawn.size());
 }

@@ -10,7 +10,6 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/chosen_heads.h"
-#include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../options/option_row.h"
 #include "../results/result_folder.h"

@@ -17,7 +17,6 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/figures/positions.h"
-#include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../options/input_options.h"
 #include "../options/option_row.h"
@@ -106,11 +105,9 @@ int compare_spectra(SpectrumCommand& command) {
   commit_all(files);
   std::vector<std::filesystem::path> figures;
   const bool drawing = draws_figures(command);
-  if (drawing) {
-    std::vector<DrawnFile> drawn = spectra_figure(curves, command.width).drawn("spectra", command.formats);
-    drawn.push_back(caption_file(spectra_caption(curves)));
-    figures = write_drawn(folder.path(), "spectra", drawn);
-  }
+  if (drawing)
+    figures =
+        spectra_figure(curves, command.width).write(folder.path(), "spectra", command.formats, spectra_caption(curves));
   print_table(spectra);
   for (const ModelSpectrum& model : spectra)
     if (const std::string remark = rows_read_text(model.result.provenance, model.spectrum.length); !remark.empty())

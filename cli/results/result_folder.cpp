@@ -17,7 +17,7 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/chosen_heads.h"
-#include "../../reports/figures/written_files.h"
+#include "../../reports/figures/figures.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_sentence.h"

@@ -7,7 +7,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../job/run/shard_files.h"
-#include "../../reports/figures/written_files.h"
+#include "../../reports/figures/figures.h"
 
 namespace headwave::cli {
 

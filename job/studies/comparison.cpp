@@ -390,6 +390,7 @@ void widen(std::vector<Change>& measures, const std::vector<Ends>& intervals, do
   for (const Ends& ends : intervals)
     looked +=
         static_cast<double>((ends.lower[0] + ends.lower[1] + ends.upper[0] + ends.upper[1]).array().isFinite().count());
+  if (looked == 0) return;
   for (const Ends& ends : intervals) {
     Change& measure = measures[ends.measure];
     const double k = normal_quantile(level / (4 * looked)) / normal_quantile((1 - ends.coverage) / 2);

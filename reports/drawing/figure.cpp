@@ -7,6 +7,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../core/numbers/decimal_number.h"
+#include "../../data/files/replaced_file.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -76,6 +77,21 @@ std::string Figure::script() const {
   std::size_t blocks = 0;
   for (const Panel& panel : panels) script += panel.script(blocks);
   return script + (several ? "unset multiplot\n" : "");
+}
+
+std::vector<std::filesystem::path> Figure::write(const std::filesystem::path& folder, const std::string& name,
+                                                 const std::vector<std::string>& formats,
+                                                 const std::string& caption) const {
+  const std::vector<std::string> files = drawn(name, formats);
+  make_folder(folder);
+  std::vector<std::filesystem::path> written;
+  const auto add = [&](const std::string& ending, const std::string& content) {
+    written.push_back(folder / fmt::format("{}.{}", name, ending));
+    write_text(written.back(), content);
+  };
+  for (std::size_t i = 0; i < files.size(); ++i) add(formats[i], files[i]);
+  add("txt", visible_text(caption) + '\n');
+  return written;
 }
 
 PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,9 +31,15 @@ struct Figure {
   [[nodiscard]] std::string script() const;
 
   /// Draws the formats, side by side: drawn_by_gnuplot().
-  [[nodiscard]] std::vector<DrawnFile> drawn(const std::string& name, const std::vector<std::string>& formats) const {
+  [[nodiscard]] std::vector<std::string> drawn(const std::string& name, const std::vector<std::string>& formats) const {
     return drawn_by_gnuplot({script(), grid.width(), grid.height()}, name, formats);
   }
+
+  /// Writes folder/NAME.FORMAT for each format, and the caption as NAME.txt. The folder is made if it is not there.
+  /// @returns the files written
+  /// @throws IoError if one cannot be drawn or written
+  std::vector<std::filesystem::path> write(const std::filesystem::path& folder, const std::string& name,
+                                           const std::vector<std::string>& formats, const std::string& caption) const;
 };
 
 /// A figure as a table of panels of one size that follow each other row by row, and what stands around them.

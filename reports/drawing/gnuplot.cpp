@@ -15,7 +15,6 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/files/file_descriptor.h"
-#include "../../data/files/replaced_file.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -122,8 +121,8 @@ std::optional<std::string> gnuplot_output(const std::string& arguments, const st
 
 }  // namespace
 
-std::vector<DrawnFile> drawn_by_gnuplot(const GnuplotScript& script, const std::string& name,
-                                        const std::vector<std::string>& formats) {
+std::vector<std::string> drawn_by_gnuplot(const GnuplotScript& script, const std::string& name,
+                                          const std::vector<std::string>& formats) {
   // Data blocks hold texts with spaces and '#' in them.
   const std::string reading = "set encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
   std::vector<std::future<std::optional<std::string>>> running;  // all formats side by side
@@ -131,26 +130,15 @@ std::vector<DrawnFile> drawn_by_gnuplot(const GnuplotScript& script, const std::
     // -d: neither the user's nor the system's start-up file may change how a figure looks.
     running.push_back(std::async(std::launch::async, gnuplot_output, "-d /dev/fd/3",
                                  reading + terminal(format, script) + script.commands, "figure " + name));
-  std::vector<DrawnFile> files;
+  std::vector<std::string> files;
   for (std::size_t i = 0; i < formats.size(); ++i) {
     std::optional<std::string> made = running[i].get();
     if (!made) refuse_without_gnuplot();
     if (made->empty())
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
-    files.push_back({formats[i], formats[i] == "svg" ? finished_svg(*made, name, script) : *made});
+    files.push_back(formats[i] == "svg" ? finished_svg(*made, name, script) : *made);
   }
   return files;
-}
-
-std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
-                                               const std::vector<DrawnFile>& files) {
-  make_folder(folder);
-  std::vector<std::filesystem::path> written;
-  for (const DrawnFile& file : files) {
-    written.push_back(folder / fmt::format("{}.{}", name, file.ending));
-    write_text(written.back(), file.content);
-  }
-  return written;
 }
 
 bool gnuplot_found() {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "gnuplot.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -208,9 +209,9 @@ void Panel::note(const std::string& text, const Place& place, const Letters& let
   notes_ += fmt::format("set label {} at {} {}\n", text_words(text), place_words(place), letter_words(letters));
 }
 
-void Panel::mark(const Place& place, const Dot& dot, const std::string& text, const Letters& letters) {
+void Panel::mark(const Place& place, double size, const std::string& text, const Letters& letters, bool ring) {
   notes_ += fmt::format("set label {} at {} {} point pt {} ps {:.3f} lc {}\n", text_words(text), place_words(place),
-                        letter_words(letters), static_cast<int>(dot.shape), dot.size, color_words(dot.ink));
+                        letter_words(letters), ring ? 6 : 7, size, color_words(ink::mark));
 }
 
 void Panel::segment(const Place& from, const Place& to, const Line& line) {

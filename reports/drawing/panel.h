@@ -11,8 +11,6 @@
 
 namespace headwave {
 
-inline constexpr const char* font_name = "sans-serif";
-
 /// The smallest size of letters, in points on paper.
 inline constexpr double least_letters = 6.0;
 
@@ -62,15 +60,6 @@ struct Line {
 
 /// Line i: its colour, with another dash and shape of dots for each, so that lines differ in black and white.
 Line categorical_line(Index i, double width = 1.8, double dots = 0.0);
-
-/// gnuplot's shapes.
-enum class Shape { disc = 7, ring = 6 };
-
-struct Dot {
-  Ink ink = ink::text;
-  double size = 1.0;  ///< about 0.09 inches
-  Shape shape = Shape::disc;
-};
 
 /// Which part of a text is at its place.
 enum class Anchor { left, center, right };
@@ -233,8 +222,9 @@ class Panel {
   void name(const std::string& text, double points = 8, double up = 0.5) {
     above(text, Anchor::left, {.points = points, .bold = true, .up = up});
   }
-  /// A dot with a text beside it.
-  void mark(const Place& place, const Dot& dot, const std::string& text = "", const Letters& letters = {});
+  /// The number to look at: a dot, or a ring, with a text beside it.
+  void mark(const Place& place, double size, const std::string& text = "", const Letters& letters = {},
+            bool ring = false);
 
   /// Straight lines across the whole panel, drawn below what is plotted.
   void vertical(double at, const Line& line, const std::string& end = share(1)) {
@@ -252,10 +242,7 @@ class Panel {
             double opacity = 0.0);
   void area(std::span<const double> xs, std::span<const double> ys, double level, Ink ink, double strength = 0.0);
   /// Rows of x, y, size.
-  void dots(Rows rows, const Dot& dot) {
-    const int shape = static_cast<int>(dot.shape);
-    plot(std::move(rows), "points pt " + std::to_string(shape) + " ps variable lw 1 lc " + color_words(dot.ink));
-  }
+  void dots(Rows rows, Ink ink) { plot(std::move(rows), "points pt 7 ps variable lw 1 lc " + color_words(ink)); }
   /// Rows of x, y, half the width and half the height.
   void boxes(Rows rows, Ink ink) { plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink)); }
   /// Rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.

@@ -7,7 +7,7 @@
 #include "../../core/fields/field_reader.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/fields/measures.h"
-#include "figure_kind.h"
+#include "figures.h"
 
 namespace headwave {
 

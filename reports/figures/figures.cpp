@@ -9,6 +9,8 @@
 #include "../../core/errors/error.h"
 #include "../../core/errors/nearest_name.h"
 #include "../../core/fields/field_reader.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_file.h"
 #include "../drawing/visible_text.h"
 #include "../tables/run_sentence.h"
 #include "chosen_heads.h"
@@ -129,10 +131,6 @@ std::string caption_of(const FigureKind& kind, const Result& result, const std::
   return text;
 }
 
-DrawnFile caption_file(const std::string& caption) {
-  return {"txt", visible_text(caption) + '\n'};
-}
-
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& asked) {
   const FigureOptions options = with_named_heads(result, asked);
@@ -142,11 +140,51 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
   std::vector<std::filesystem::path> written;
   for (const FigureKind* kind : kinds) {
     const Figure figure = kind->draw(result, kind->single_heads ? options : all_heads);
-    std::vector<DrawnFile> files = figure.drawn(kind->name, options.formats);
-    files.push_back(caption_file(caption_of(*kind, result, figure.shown)));
-    append(written, write_drawn(folder, kind->name, files));
+    append(written, figure.write(folder, kind->name, options.formats, caption_of(*kind, result, figure.shown)));
   }
   return written;
+}
+
+std::map<AttentionKind, std::filesystem::path> kind_folders(const std::filesystem::path& folder) {
+  std::map<AttentionKind, std::filesystem::path> folders;
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
+    if (std::error_code ignored; std::filesystem::exists(folder / name_of(kind) / "results.h5", ignored))
+      folders.emplace(kind, folder / name_of(kind));
+  return folders;
+}
+
+std::vector<std::string> figure_files(const std::string& name, const std::vector<std::string>& formats) {
+  std::vector<std::string> names{name + ".txt"};
+  for (const std::string& format : formats) names.push_back(fmt::format("{}.{}", name, format));
+  return names;
+}
+
+std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder) {
+  const auto holds_result = [](const std::filesystem::path& place) {
+    try {
+      (void)read_result(Hdf5File(place / "results.h5"), {});
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  std::vector<std::filesystem::path> places, files;
+  if (holds_result(folder))
+    places.push_back(folder);
+  else if (const auto kinds = kind_folders(folder); kinds.size() > 1)  // a single one may be a result of its own
+    for (const auto& [kind, place] : kinds)
+      if (holds_result(place)) places.push_back(place);
+  for (const std::filesystem::path& place : places) {
+    std::vector<std::filesystem::path> names{"results.h5", "report.html"};
+    for (const FigureKind& kind : figure_kinds())
+      for (const std::string& name : figure_files(kind.name, {"pdf", "svg", "png"}))
+        names.push_back(std::filesystem::path("figures") / name);
+    std::error_code ignored;
+    for (const std::filesystem::path& name : names)
+      if (std::filesystem::is_regular_file(std::filesystem::symlink_status(place / name, ignored)))
+        files.push_back(place / name);
+  }
+  return files;
 }
 
 }  // namespace headwave

@@ -9,7 +9,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../drawing/visible_text.h"
-#include "figure_kind.h"
+#include "figures.h"
 
 namespace headwave {
 
@@ -94,7 +94,7 @@ Figure draw_position_components(const Result& result, const FigureOptions& optio
     panel.curve(counts, percent, categorical_line(0));
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if ((counts[i] != 4 && counts[i] != 12) || !(percent[i] >= 0 && percent[i] <= 101)) continue;
-      panel.mark({value(counts[i]), value(percent[i])}, {ink::mark, 0.45});
+      panel.mark({value(counts[i]), value(percent[i])}, 0.45);
       panel.note(fmt::format("{:g} components: {:.1f} %", counts[i], percent[i]),
                  {share(0.98), share(counts[i] == 4 ? 0.18 : 0.07)},
                  {.ink = ink::mark, .anchor = Anchor::right, .front = true});

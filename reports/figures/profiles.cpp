@@ -79,8 +79,7 @@ void mark_offset(Panel& panel, double offset, double reach, double height, bool 
   }
   letters.anchor = Anchor::center;
   letters.up_share = (letter * 0.5 + 2.2) / points;
-  panel.mark({value(offset), value(height)}, {ink::mark, 0.3, weak ? Shape::ring : Shape::disc}, signed_offset(offset),
-             letters);
+  panel.mark({value(offset), value(height)}, 0.3, signed_offset(offset), letters, weak);
 }
 
 /// @param letter  points
@@ -225,7 +224,7 @@ Figure draw_attention_distance(const Result& result, const FigureOptions& option
     panel.level(marked_percent, {ink::zero_line, 0.7});
     panel.curve(windows, slice_of(held, row, windows.size()), {ink::measured, 1.6});
     if (!std::isfinite(window[row])) return;
-    panel.mark({value(std::max(1.0, window[row])), value(marked_percent)}, {ink::mark, 0.4});
+    panel.mark({value(std::max(1.0, window[row])), value(marked_percent)}, 0.4);
     const std::string spread = error[row] < 0.95 ? fmt::format("{:.1g}", error[row]) : tokens_text(error[row]);
     const std::string interval = std::isfinite(error[row]) ? " ± " + spread : "";
     panel.above(fmt::format("95 %: {}{}", tokens_text(window[row]), interval), Anchor::right,

@@ -66,7 +66,7 @@ Figure draw_rotary_wave(const Result& result, const FigureOptions& options) {
       panel.above("t = " + signed_offset(estimate), Anchor::right, {.points = 8, .ink = ink::mark, .up = 0.5});
       add_offset_line(panel, range, estimate, {ink::mark, 1.0});
     }
-    panel.dots(dots, {.ink = ink::measured});
+    panel.dots(dots, ink::measured);
   };
   return drawn_heads(panels, heads, field_heads(result.at(estimate_name)), options);
 }

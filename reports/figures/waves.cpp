@@ -232,7 +232,7 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
     // No dot on a flat curve, nor where the lags end.
     if (const double most = largest_of(sum, -HUGE_VAL); peak && !peak->at_edge && most > std::ranges::min(sum)) {
       const bool before = lag < 0;
-      above.mark({value(lag), value(most)}, {ink::mark, 0.4}, signed_offset(lag),
+      above.mark({value(lag), value(most)}, 0.4, signed_offset(lag),
                  {.points = 7.5,
                   .bold = true,
                   .ink = ink::mark,

@@ -15,7 +15,6 @@
 #include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 #include "page_data.h"
-#include "page_shell.h"
 
 namespace headwave {
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "../../core/fields/field.h"
 
@@ -21,5 +22,9 @@ void write_report(const Result& result, const std::filesystem::path& path);
 /// The page itself.
 /// @throws ShapeError as above
 std::string report_page(const Result& result);
+
+/// The page around its data, put together by cmake/page.cmake from the files in parts/: HTML with style and program inside,
+/// <!--title--> twice and <!--data--> once where those go.
+std::string_view page_shell();
 
 }  // namespace headwave

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <memory>
 #include <sstream>
@@ -22,32 +23,17 @@ namespace headwave {
 
 namespace {
 
-/// A result may come from a file that anybody wrote, and names become names of files.
+/// Group and axes, as the name of a file: a result may come from a file that anybody wrote.
 std::string table_name(const Field& field) {
-  std::string name;
-  const auto add = [&](const std::string& part) {
-    const bool plain = !part.empty() && std::ranges::all_of(part, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    });
-    if (!plain)
-      throw FormatError(fmt::format("{}: cannot be a table: expected names of letters, digits and _, found '{}'",
-                                    printable(field.name), printable(part)));
-    name += (name.empty() ? "" : ".") + part;
-  };
-  add(field.group());
-  for (const Axis& axis : field.axes) add(axis.name);
+  std::string name = field.group();
+  for (const Axis& axis : field.axes) name += "." + axis.name;
+  const auto is_strange = [](unsigned char c) { return c >= 0x80 || (std::isalnum(c) == 0 && c != '_' && c != '.'); };
+  std::ranges::replace_if(name, is_strange, '_');
   return name;
 }
 
-/// An axis' values as cells of a file, each made once.
-std::vector<std::string> axis_labels(const Axis& axis) {
-  std::vector<std::string> labels;
-  std::visit(
-      [&](const auto& values) {
-        for (const auto& value : values) labels.push_back(csv_cell(Cell(value)));
-      },
-      axis.values);
-  return labels;
+Cell value_of(const Axis& axis, std::size_t place) {
+  return std::visit([&](const auto& values) -> Cell { return values[place]; }, axis.values);
 }
 
 Cell value_of(const Field& field, std::size_t row) {
@@ -83,20 +69,17 @@ std::vector<FieldTable> field_tables(const Result& result) {
 
 void write_csv(const FieldTable& table, const std::function<void(std::string_view)>& write) {
   constexpr std::size_t piece = 1 << 16;
-  std::vector<std::vector<std::string>> labels;
+  const std::vector<Axis>& axes = table.fields.front()->axes;
   std::vector<std::string> cells;
-  for (const Axis& axis : table.fields.front()->axes) {
-    labels.push_back(axis_labels(axis));
-    cells.push_back(csv_cell(axis.name));
-  }
+  for (const Axis& axis : axes) cells.push_back(csv_cell(axis.name));
   for (const Field* field : table.fields) cells.push_back(csv_cell(field->quantity()));
   std::string text = csv_line(cells);
   for (std::size_t row = 0; row < static_cast<std::size_t>(table.rows()); ++row) {
     std::size_t place = row;
-    for (std::size_t i = labels.size(); i-- > 0; place /= labels[i].size())
-      cells[i] = labels[i][place % labels[i].size()];
+    for (std::size_t i = axes.size(); i-- > 0; place /= static_cast<std::size_t>(axes[i].size()))
+      cells[i] = csv_cell(value_of(axes[i], place % static_cast<std::size_t>(axes[i].size())));
     for (std::size_t i = 0; i < table.fields.size(); ++i)
-      cells[labels.size() + i] = csv_cell(value_of(*table.fields[i], row));
+      cells[axes.size() + i] = csv_cell(value_of(*table.fields[i], row));
     text += csv_line(cells);
     if (text.size() < piece) continue;
     write(text);

@@ -22,8 +22,7 @@ struct FieldTable {
 };
 
 /// The Fields of a result as tables, in the order in which their first Fields stand.
-/// @throws FormatError if the group or an axis has a name that no file should have; ShapeError if a Field has not as many
-///         values as its axes say
+/// @throws ShapeError if a Field has not as many values as its axes say
 std::vector<FieldTable> field_tables(const Result& result);
 
 /// Writes a table as comma_separated() would, piece by piece: names of axes and quantities, then the rows. Flags are

@@ -181,6 +181,15 @@ bool is_measured(const Result& result) {
   return result.find(measured_offset_field) != nullptr;
 }
 
+/// Rows in ascending order of a key.
+template <class Key>
+std::vector<std::size_t> ordered(const HeadValues& values, const Key& key) {
+  std::vector<std::size_t> rows(values.heads.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::ranges::stable_sort(rows, {}, key);
+  return rows;
+}
+
 /// Heads, the strongest first: by bits beyond uniform attention; without these by the strength of the profile, else by how
 /// far the weight is above chance. Of an atlas by what is predicted.
 std::vector<std::size_t> strongest_rows(const Result& result, const HeadValues& values) {
@@ -188,15 +197,12 @@ std::vector<std::size_t> strongest_rows(const Result& result, const HeadValues& 
                          : values.any("bits") ? "bits"
                          : values.any("strength") ? "strength"
                                                   : nullptr;
-  std::vector<std::size_t> rows(values.heads.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::ranges::stable_sort(rows, std::greater(), [&](std::size_t head) {
+  return ordered(values, [&](std::size_t head) {
     const double chance = values.number(head, "chance");
     const double size =
         by != nullptr ? values.number(head, by) : values.number(head, "weight") - (std::isnan(chance) ? 0 : chance);
-    return std::isnan(size) ? -1.0 : size;
+    return std::isnan(size) ? 1.0 : -size;
   });
-  return rows;
 }
 
 /// Numbers from the largest, undefined ones last; words and offsets from the first.
@@ -206,15 +212,12 @@ std::vector<std::size_t> sorted_rows(const Result& result, const HeadValues& val
   for (const DataColumn& column : head_data(result, values)) known.push_back(column.name);
   if (std::ranges::count(known, by) == 0)
     throw ShapeError(fmt::format("heads are sorted by {}; there is no {}", fmt::join(known, ", "), by));
-  std::vector<std::size_t> rows(values.heads.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  if (by == "head") return rows;
   const bool ascending = by == "layer" || by == "index" || by == "cluster" || by.find("offset") != std::string::npos;
-  std::ranges::stable_sort(rows, {}, [&](std::size_t head) {
-    const double number = values.number(head, by);
-    return std::tuple(values.word(head, by), std::isnan(number), ascending ? number : -number);
+  return ordered(values, [&](std::size_t head) {
+    const double number = by == "head" ? 0 : values.number(head, by);
+    const std::string word = by == "head" ? "" : values.word(head, by);
+    return std::tuple(word, std::isnan(number), ascending ? number : -number);
   });
-  return rows;
 }
 
 /// The sentences, if they are of the same heads.

@@ -123,6 +123,9 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
   };
   CHECK(verdict(3.4) == "within");
   CHECK(verdict(3.6) == "beyond");
+  // Where no interval is defined the difference stands alone.
+  CHECK(verdicts(comparison(with_shares(0, not_defined), with_shares(1, not_defined)), "by_phases")[0] ==
+        "no interval");
 }
 
 TEST_CASE("parts of a profile without strength have not changed, whatever they are") {

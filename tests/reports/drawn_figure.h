@@ -13,11 +13,6 @@
 #include "../catch.h"
 #include "sample_result.h"
 
-/// A line through two points.
-inline headwave::GnuplotScript line_script() {
-  return {headwave::data_block("$line", {{0.0, 1.0}, {1.0, 3.0}}) + "plot $line using 1:2 with lines\n", 3, 2};
-}
-
 /// @throws ShapeError if there is none
 inline headwave::Field& field_of(headwave::Result& result, std::string_view name) {
   for (headwave::Field& field : result.fields)

@@ -1,5 +1,6 @@
 #include "../../reports/drawing/gnuplot.h"
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 
@@ -13,7 +14,10 @@ namespace {
 
 std::vector<std::filesystem::path> write_line(const std::filesystem::path& folder,
                                               const std::vector<std::string>& formats) {
-  return write_drawn(folder, "line", drawn_by_gnuplot(line_script(), "line", formats));
+  const PanelGrid grid{.panel = {3, 2}, .margin = {0, 0, 0, 0}};
+  Figure figure{.grid = grid};
+  figure.panels.emplace_back(grid, 0, 0).curve(std::array{0.0, 1.0}, std::array{1.0, 3.0}, {});
+  return figure.write(folder, "line", formats, "a line");
 }
 
 /// Sets PATH while it lives.
@@ -43,8 +47,8 @@ TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   const auto files = write_line(folder / "new" / "deep", {"png", "pdf", "svg"});
-  REQUIRE(files.size() == 3);
-  for (const char* name : {"line.png", "line.pdf", "line.svg"})
+  REQUIRE(files.size() == 4);
+  for (const char* name : {"line.png", "line.pdf", "line.svg", "line.txt"})
     CHECK(std::filesystem::exists(folder / "new" / "deep" / name));
 
   const std::string png = sample::content_of(files[0]);
@@ -110,7 +114,7 @@ TEST_CASE("gnuplot: no text of the data ends its block") {
   Rows rows;
   for (const char* text : {"_end_", "_end_ ", "_end__", "\"", "$data0 << x"}) rows.push_back({text, 1.0});
   const std::string commands = data_block("$texts", rows) + "plot $texts using 2:2:1 with labels\n";
-  const std::string svg = drawn_by_gnuplot({commands, 3, 2}, "texts", {"svg"}).front().content;
+  const std::string svg = drawn_by_gnuplot({commands, 3, 2}, "texts", {"svg"}).front();
   for (const char* text : {"_end_<", "_end_␣<", "_end__<", "\"<", "$data0 &lt;&lt; x<"}) {
     INFO(text);
     CHECK(svg.find(text) != std::string::npos);

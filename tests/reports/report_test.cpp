@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../reports/page/page_shell.h"
 #include "../../reports/tables/head_sentence.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"

@@ -27,7 +27,7 @@ TEST_CASE("spectra: one panel for each model, its name as text and not in the sc
   const Figure figure = spectra_figure({falling("model \"a\" {x}"), falling("日本"), falling("`c`")});
   CHECK(commands_of(figure).find("model") == std::string::npos);
   CHECK(commands_of(figure).find('`') == std::string::npos);
-  const std::string svg = figure.drawn("spectra", {"svg"}).front().content;
+  const std::string svg = figure.drawn("spectra", {"svg"}).front();
   for (const char* text : {"model \"a\" {x}", "日本", "`c`", "T = 128", "period T/f (tokens)"}) {
     INFO(text);
     CHECK(svg.find(text) != std::string::npos);
