@@ -244,12 +244,8 @@ TEST_CASE("checkpoint: a real one opens by its header alone") {
   CHECK(checkpoint.parameters() > 200'000);
 }
 
-TEST_CASE("safetensors: axes that no model has, and names that occur twice, are refused") {
+TEST_CASE("safetensors: names that occur twice are refused") {
   const TemporaryFolder folder;
-  std::string axes = "1";
-  for (int i = 0; i < 64; ++i) axes += ",1";
-  write_safetensors_bytes(folder / "b", R"({"w":{"dtype":"U8","shape":[)" + axes + R"(],"data_offsets":[0,1]}})", "x");
-  CHECK_THROWS_WITH(SafetensorsFile(folder / "b"), ContainsSubstring("'w': 'shape' holds 65 numbers"));
   write_safetensors_bytes(
       folder / "c",
       R"({"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"I8","shape":[0],"data_offsets":[0,0]}})",
