@@ -111,7 +111,7 @@ std::optional<NumberType> number_type(std::string_view dtype) {
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into) {
   if (bytes.size() != into.size() * size_of(type))
     throw ShapeError(fmt::format("{} bytes of {}, expected {} numbers", bytes.size(), name_of(type), into.size()));
-  if (!are_floats(type, order))
+  if (type != NumberType::f32 || order != ByteOrder::little)
     stored_type(type).put(bytes, order, into);
   else if (!bytes.empty())
     std::memcpy(into.data(), bytes.data(), bytes.size());
