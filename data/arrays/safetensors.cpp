@@ -125,11 +125,6 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     : file_(path), mapped_(file_), header_(safetensors_header(file_)) {}
 
-const TensorInfo* SafetensorsFile::find(const std::string& name) const {
-  const auto found = std::ranges::find(header_.tensors, name, &TensorInfo::name);
-  return found == header_.tensors.end() ? nullptr : &*found;
-}
-
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
   return mapped_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);
 }

@@ -119,9 +119,9 @@ TEST_CASE("safetensors: round trip through the writer") {
   const SafetensorsFile file(folder / "m.safetensors");
   CHECK(file.metadata().at("format") == "pt");
   CHECK(file.tensors().size() == 3);
-  CHECK(file.find("z")->shape == std::vector<Index>{2, 3});
-  CHECK(file.find("nothing") == nullptr);
-  CHECK(reinterpret_cast<std::uintptr_t>(file.bytes(*file.find("z")).data()) % 8 == 0);
+  CHECK(file.tensors().front().name == "z");
+  CHECK(file.tensors().front().shape == std::vector<Index>{2, 3});
+  CHECK(reinterpret_cast<std::uintptr_t>(file.bytes(file.tensors().front()).data()) % 8 == 0);
   const Checkpoint checkpoint(folder / "m.safetensors");
   CHECK(checkpoint.matrix("z", {2, 3}) == MatrixView32(a.data(), 2, 3));
   CHECK(checkpoint.matrix("empty", {0, 4}).size() == 0);
