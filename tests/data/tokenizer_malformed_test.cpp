@@ -114,7 +114,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   CHECK(SmallFile().tokenizer()->encode("abba") == Ids{3, 2, 1});
 
   refused(with(&SmallFile::model, "null"), "'model' is missing");
-  refused(with(&SmallFile::model, "[]"), "expected an object, found a list");
+  refused(with(&SmallFile::model, "[]"), "'model' is [], expected an object");
   refused(with(&SmallFile::model, R"({"type": "Morphemes", "vocab": []})"), "'Morphemes'");
   const auto unigram = [&](const std::string& rest) {
     return with(&SmallFile::model, R"({"type": "Unigram", )" + rest + "}");
