@@ -9,7 +9,7 @@ include(GNUInstallDirs)
 set(HEADWAVE_DOORS_data
     arrays/array_block.h arrays/safetensors.h files/file_bytes.h files/file_descriptor.h files/input_text.h listing/listing.h
     models/model_directory.h models/model_map.h models/planted_directory.h
-    results/library_versions.h results/result_file.h sources/found_arrays.h sources/named_arrays.h sources/stored_profiles.h
+    results/library_versions.h results/result_file.h sources/named_arrays.h sources/stored_profiles.h
     sources/stored_states.h sources/text_documents.h
     tokens/normalizer.h tokens/regular_expression.h tokens/token_model.h tokens/tokenizer.h tokens/word_splitter.h)
 set(HEADWAVE_DOORS_reports

@@ -111,7 +111,7 @@ std::optional<NumberType> number_type(std::string_view dtype) {
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into) {
   if (bytes.size() != into.size() * size_of(type))
     throw ShapeError(fmt::format("{} bytes of {}, expected {} numbers", bytes.size(), name_of(type), into.size()));
-  if (!are_floats(type, order))
+  if (type != NumberType::f32 || order != ByteOrder::little)
     stored_type(type).put(bytes, order, into);
   else if (!bytes.empty())
     std::memcpy(into.data(), bytes.data(), bytes.size());
@@ -147,7 +147,6 @@ class Gathering {
     }
     // The slowest axis of the file first.
     if (numbers.fortran_order) std::ranges::reverse(strides_);
-    in_order_ = !numbers.fortran_order || axes < 2;
   }
 
   void gather() { gather(0, start_, 0); }
@@ -160,20 +159,9 @@ class Gathering {
       wanted *= strides_[a].count;
     }
     const std::size_t entry = size_of(numbers_.type);
-    const std::size_t at = numbers_.first + static_cast<std::size_t>(from) * entry;
-    if (span == wanted && in_order_ && are_floats(numbers_.type, numbers_.order)) {
-      bytes_.read(at,
-                  std::as_writable_bytes(into_.subspan(static_cast<std::size_t>(to), static_cast<std::size_t>(span))));
-      return;
-    }
     if (span == wanted || static_cast<std::size_t>(span) * entry <= piece_bytes) {
       raw_.resize(static_cast<std::size_t>(span) * entry);
-      bytes_.read(at, raw_);
-      if (span == wanted && in_order_) {
-        put_floats(raw_, numbers_.type, numbers_.order,
-                   into_.subspan(static_cast<std::size_t>(to), static_cast<std::size_t>(span)));
-        return;
-      }
+      bytes_.read(numbers_.first + static_cast<std::size_t>(from) * entry, raw_);
       piece_.resize(static_cast<std::size_t>(span));
       put_floats(raw_, numbers_.type, numbers_.order, piece_);
       place(piece_.data(), axis, to);
@@ -203,7 +191,6 @@ class Gathering {
   std::span<float> into_;
   std::vector<std::byte> raw_;
   std::vector<float> piece_;
-  bool in_order_ = false;  // entries of a piece lie as they are wanted
 };
 
 }  // namespace

@@ -28,11 +28,6 @@ std::optional<NumberType> number_type(std::string_view dtype);
 
 enum class ByteOrder { little, big };
 
-/// Whether the stored bytes are those of float in memory.
-constexpr bool are_floats(NumberType type, ByteOrder order) {
-  return type == NumberType::f32 && order == ByteOrder::little;
-}
-
 /// Stored numbers as floats, at any address and in either byte order. Halves are widened exactly; float64 and
 /// integers are rounded to the nearest float (integers beyond 2^24 lose digits); a boolean is 1 if its byte
 /// is not 0.

@@ -24,7 +24,6 @@ namespace headwave {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t most_dimensions = 64;
 constexpr std::size_t longest_npy_header = std::size_t{1} << 20U, around_npy_header = 64;
 constexpr std::size_t most_npy_text = std::size_t{1} << 30U;
 
@@ -63,7 +62,6 @@ std::string json_of_header(std::string_view text, const std::string& file) {
         fmt::format("{}: byte {} of the npy header: {}: '{}'", file, at, problem, printable(text.substr(at, 20))));
   };
   std::string json;
-  std::vector<bool> may_close{true};  // of each open bracket: a tuple of one entry needs a comma
   char quote = '\0';
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -78,19 +76,14 @@ std::string json_of_header(std::string_view text, const std::string& file) {
       quote = c;
       json += '"';
     } else if (c == '(' || c == '[' || c == '{') {
-      const std::size_t next = std::min(text.find_first_not_of(' ', at + 1), text.size());
-      may_close.push_back(c != '(' || text.substr(next).starts_with(')'));
       json += c == '(' ? '[' : c;
     } else if (c == ')' || c == ']' || c == '}') {
-      if (may_close.size() == 1 || !may_close.back()) refuse(at, "',' was expected after the only entry of a tuple");
-      may_close.pop_back();
       json.resize(json.find_last_not_of(' ') + 1);
       if (json.ends_with(',')) json.pop_back();
       json += c == ')' ? ']' : c;
     } else if (c == 'L' && !json.empty() && json.back() >= '0' && json.back() <= '9') {
       continue;  // Python 2 wrote 3L
     } else {
-      if (c == ',') may_close.back() = true;
       json += c == 'T' ? 't' : c == 'F' ? 'f' : c;
     }
   }
@@ -147,8 +140,6 @@ NpyInfo info_of(std::string_view text, std::size_t bytes, const std::string& nam
 
 void check_size(const NpyInfo& info, const std::optional<std::size_t>& entry_bytes, std::size_t file_bytes,
                 const std::string& name) {
-  if (info.shape.size() > most_dimensions)
-    throw FormatError(fmt::format("{}: {} dimensions, NumPy has at most {}", name, info.shape.size(), most_dimensions));
   std::size_t bytes = entry_bytes.value_or(1);
   for (const Index size : info.shape)
     if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes))

@@ -26,7 +26,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_header = 100'000'000;
-constexpr std::size_t most_axes = 64;  // what NumPy and PyTorch can hold
 
 /// Bytes of one entry of a type, also of types that are listed and never read.
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
@@ -47,8 +46,6 @@ TensorInfo tensor_info(const std::string& name, const json& described, const std
   const JsonObject entry(described, place);
   const auto sizes = [&](const char* key) {
     const std::vector<json>& list = entry.list(key);
-    require(list.size() <= most_axes,
-            fmt::format("'{}' holds {} numbers, expected at most {}", key, list.size(), most_axes));
     std::vector<std::size_t> numbers;
     for (const json& number : list) {
       constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
@@ -127,11 +124,6 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     : file_(path), mapped_(file_), header_(safetensors_header(file_)) {}
-
-const TensorInfo* SafetensorsFile::find(const std::string& name) const {
-  const auto found = std::ranges::find(header_.tensors, name, &TensorInfo::name);
-  return found == header_.tensors.end() ? nullptr : &*found;
-}
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
   return mapped_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);

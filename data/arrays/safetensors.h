@@ -60,9 +60,6 @@ class SafetensorsFile {
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
   [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return header_.tensors; }
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
-  /// The tensor of that name, or nullptr.
-  [[nodiscard]] const TensorInfo* find(const std::string& name) const;
-
   /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones
   /// too.
   [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;

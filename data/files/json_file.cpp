@@ -80,33 +80,51 @@ const std::string& text_of(const json& value, const std::string& place) {
   return value.get_ref<const std::string&>();
 }
 
+std::string shown_value(const json& value) {
+  return printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
+}
+
 JsonObject::JsonObject(const json& value, std::string place) : value_(value), place_(std::move(place)) {
   if (!value_.is_object()) refuse(place_, "an object", value_);
 }
 
-const json* JsonObject::find(const std::string& key) const {
+void JsonObject::fail(const std::string& what) const {
+  throw FormatError(fmt::format("{}: {}", place_, what));
+}
+
+const json* JsonObject::look(const std::string& key) const {
   const auto found = value_.find(key);
-  return found == value_.end() || found->is_null() ? nullptr : &*found;
+  return found == value_.end() ? nullptr : &*found;
+}
+
+const json* JsonObject::find(const std::string& key) const {
+  const json* found = look(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 const json& JsonObject::at(const std::string& key) const {
   const json* found = find(key);
-  if (found == nullptr) throw FormatError(fmt::format("{}: '{}' is missing", place_, key));
+  if (found == nullptr) fail(fmt::format("'{}' is missing", key));
+  return *found;
+}
+
+const json& JsonObject::wanted(const std::string& key, IsKind is_kind, const char* expected) const {
+  const json* found = find(key);
+  if (found == nullptr) fail(fmt::format("'{}' is missing; expected {}", key, expected));
+  if (!(found->*is_kind)()) fail(fmt::format("'{}' is {}, expected {}", key, shown_value(*found), expected));
   return *found;
 }
 
 JsonObject JsonObject::object(const std::string& key) const {
-  return {at(key), place_ + ": " + key};
+  return {wanted(key, &json::is_object, "an object"), place_ + ": " + key};
 }
 
 const std::vector<json>& JsonObject::list(const std::string& key) const {
-  const json& found = at(key);
-  if (!found.is_array()) refuse(place_ + ": " + key, "a list", found);
-  return found.get_ref<const json::array_t&>();
+  return wanted(key, &json::is_array, "a list").get_ref<const json::array_t&>();
 }
 
 std::string JsonObject::text(const std::string& key) const {
-  return text_of(at(key), place_ + ": " + key);
+  return wanted(key, &json::is_string, "text").get<std::string>();
 }
 
 std::string JsonObject::text(const std::string& key, const std::string& fallback) const {
@@ -114,10 +132,8 @@ std::string JsonObject::text(const std::string& key, const std::string& fallback
 }
 
 std::optional<bool> JsonObject::optional_flag(const std::string& key) const {
-  const json* found = find(key);
-  if (found == nullptr) return std::nullopt;
-  if (!found->is_boolean()) refuse(place_ + ": " + key, "true or false", *found);
-  return found->get<bool>();
+  if (!has(key)) return std::nullopt;
+  return wanted(key, &json::is_boolean, "true or false").get<bool>();
 }
 
 bool JsonObject::flag(const std::string& key, bool fallback) const {

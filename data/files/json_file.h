@@ -24,13 +24,18 @@ nlohmann::json json_of_file(const std::filesystem::path& path, std::size_t most_
 nlohmann::json json_of_text(std::string_view text, const std::string& name);
 
 /// A view of a JSON object, with its place in a file. Each member is read as the type that is expected, or a
-/// FormatError names the place, the key, and what was found. A null counts as absent.
+/// FormatError names the place, the key, what was expected and what was found. A null counts as absent.
 class JsonObject {
  public:
   /// @param place  what messages call it: "tokenizer.json: model"
   /// @throws FormatError if the value is not an object
   JsonObject(const nlohmann::json& value, std::string place);
+  JsonObject(const JsonObject&) = default;
+  JsonObject& operator=(const JsonObject&) = delete;
+  virtual ~JsonObject() = default;
 
+  /// @throws FormatError always, beginning with the place
+  [[noreturn]] void fail(const std::string& what) const;
   [[nodiscard]] bool has(const std::string& key) const { return find(key) != nullptr; }
   /// @returns the value, or nullptr if the key is absent or null
   [[nodiscard]] const nlohmann::json* find(const std::string& key) const;
@@ -48,10 +53,20 @@ class JsonObject {
   [[nodiscard]] const nlohmann::json& value() const { return value_; }
   [[nodiscard]] const std::string& place() const { return place_; }
 
+ protected:
+  using IsKind = bool (nlohmann::json::*)() const noexcept;
+  /// A value that is there and of a kind.
+  [[nodiscard]] const nlohmann::json& wanted(const std::string& key, IsKind is_kind, const char* expected) const;
+  /// @returns the value, perhaps a JSON null; nullptr if the key is absent
+  [[nodiscard]] virtual const nlohmann::json* look(const std::string& key) const;
+
  private:
   const nlohmann::json& value_;
   std::string place_;
 };
+
+/// A value as messages show it: its beginning as JSON.
+std::string shown_value(const nlohmann::json& value);
 
 /// The kind of a JSON value in words: "a string", "null".
 std::string kind_of(const nlohmann::json& value);

@@ -8,16 +8,15 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/errors/error.h"
-#include "../arrays/npy.h"
 #include "../arrays/safetensors.h"
 #include "../files/digest.h"
 #include "../files/file_content.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"
-#include "../files/zip_archive.h"
 #include "../hdf5/hdf5_file.h"
 #include "../models/model_config.h"
 #include "../models/model_directory.h"
+#include "../sources/named_arrays.h"
 #include "../sources/stored_states.h"
 #include "../tokens/tokenizer.h"
 
@@ -63,30 +62,12 @@ Listing safetensors_listing(const fs::path& path) {
   return listing;
 }
 
-ListingEntry npy_entry(const std::string& name, const NpyInfo& info) {
-  ListingEntry entry{name, "array", info.dtype, info.shape, "", info.fortran_order ? "Fortran order" : "C order", {}};
-  if (info.big_endian) entry.storage += ", big-endian";
-  return entry;
-}
-
-Listing npz_listing(const fs::path& path) {
-  Listing listing{"npz", path, {}, {}, {}};
-  const FileBytes file(path);
-  for (const ZipMember& member : zip_members(file))
-    if (member.name.ends_with(".npy"))
-      listing.entries.push_back(npy_entry(member.name.substr(0, member.name.size() - 4),
-                                          npy_info(file.part(member.first, member.bytes),
-                                                   fmt::format("{}: {}", shown_path(path), printable(member.name)))));
-  return listing;
-}
-
-Listing npy_folder_listing(const fs::path& folder) {
-  Listing listing{"folder of npy files", folder, {}, {}, {}};
-  std::vector<fs::path> files;
-  for (std::error_code ended; const auto& file : fs::directory_iterator(folder, ended))
-    if (file.path().extension() == ".npy") files.push_back(file.path());
-  std::ranges::sort(files);
-  for (const fs::path& file : files) listing.entries.push_back(npy_entry(file.filename().string(), npy_info(file)));
+/// Arrays of .npy files: in a folder, in an archive, or one alone.
+Listing npy_listing(const std::string& kind, const fs::path& path) {
+  Listing listing{kind, path, {}, {}, {}};
+  const auto arrays = open_arrays(path);
+  for (const std::string& name : arrays->names())
+    listing.entries.push_back({name, "array", arrays->type(name), arrays->shape(name), "", arrays->storage(name), {}});
   return listing;
 }
 
@@ -201,10 +182,10 @@ Listing model_listing(const fs::path& folder) {
 
 Listing folder_listing(const fs::path& folder) {
   std::error_code ignored;
-  if (!fs::exists(folder / "config.json", ignored)) {
-    Listing arrays = npy_folder_listing(folder);
-    if (!arrays.entries.empty()) return arrays;
-  }
+  const auto is_array = [](const fs::directory_entry& file) { return file.path().extension() == ".npy"; };
+  if (!fs::exists(folder / "config.json", ignored) &&
+      std::any_of(fs::directory_iterator(folder, ignored), fs::directory_iterator(), is_array))
+    return npy_listing("folder of npy files", folder);
   return model_listing(folder);
 }
 
@@ -217,9 +198,9 @@ Listing listing_of(const fs::path& path) {
     case FileContent::hdf5:
       return hdf5_listing(path);
     case FileContent::npy:
-      return {"npy", path, {}, {npy_entry(path.filename().string(), npy_info(path))}, {}};
+      return npy_listing("npy", path);
     case FileContent::npz:
-      return npz_listing(path);
+      return npy_listing("npz", path);
     case FileContent::safetensors:
       return safetensors_listing(path);
     default:

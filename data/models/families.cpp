@@ -26,7 +26,7 @@ void refuse_quantised(const ModelConfig& config) {
   if (!config.has("quantization_config")) return;
   const ModelConfig quantisation = config.object("quantization_config");
   (void)quantisation.has("modules_to_not_convert");  // told by which tensors there are
-  const std::string method = quantisation.text_or("quant_method", "a method that has no name");
+  const std::string method = quantisation.text("quant_method", "a method that has no name");
   if (method != "mxfp4")
     config.fail(
         fmt::format("'quantization_config' says that weights are quantised by '{}', which is not read here; give a "
@@ -38,7 +38,7 @@ void refuse_quantised(const ModelConfig& config) {
 
 ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   const bool typed = config.has("model_type");
-  const std::string called = typed ? config.text_or("model_type", "") : config.architecture();
+  const std::string called = typed ? config.text("model_type", "") : config.architecture();
   if (called.empty()) config.fail("neither 'model_type' nor 'architectures' says which kind of model this is");
   const std::string family = typed ? called : family_of_class(called);
   const std::vector<std::string> known = known_families();
@@ -47,7 +47,7 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   constexpr const char* text_part = "text_config";
   if (!is_known(family) && config.has(text_part)) {
     const ModelConfig text = config.object(text_part);
-    if (is_known(text.text_or("model_type", ""))) {
+    if (is_known(text.text("model_type", ""))) {
       refuse_quantised(config);
       config.leave_all_but(text_part);
       ModelMap map = family_map(text, has);
@@ -85,7 +85,7 @@ double yarn_attention_factor(const ModelConfig& scaling, double factor) {
 
 /// Before transformers 4.45 it was called "type".
 std::string rope_type(const ModelConfig& scaling) {
-  return scaling.text_or("rope_type", scaling.text_or("type", ""));
+  return scaling.text("rope_type", scaling.text("type", ""));
 }
 
 /// Which texts are long is said beside the scaling or inside.
@@ -162,7 +162,7 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
   }
   rotary.fast = scaling.positive_or("beta_fast", 32);
   rotary.slow = scaling.positive_or("beta_slow", 1);
-  rotary.whole_channels = scaling.flag_or("truncate", true);
+  rotary.whole_channels = scaling.flag("truncate", true);
   rotary.attention_factor = yarn_attention_factor(scaling, rotary.factor);
 }
 

@@ -18,45 +18,24 @@ namespace headwave {
 
 using nlohmann::json;
 
-namespace {
-
-std::string shown_value(const json& value) {
-  return printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
-}
-
-}  // namespace
-
-ModelConfig::ModelConfig(const json& value, std::string place) : value_(value), place_(std::move(place)) {
-  if (!value_.is_object()) fail("expected an object of settings, found another JSON value");
-}
-
-void ModelConfig::fail(const std::string& what) const {
-  throw FormatError(fmt::format("{}: {}", place_, what));
-}
-
-const json* ModelConfig::find(const std::string& key) const {
+const json* ModelConfig::look(const std::string& key) const {
   asked_->insert(prefix_ + key);
   const std::size_t dot = key.find('.');
-  const auto found = value_.find(key.substr(0, dot));
-  if (found == value_.end() || dot == std::string::npos) return found == value_.end() ? nullptr : &*found;
+  const json* found = JsonObject::look(key.substr(0, dot));
+  if (found == nullptr || dot == std::string::npos) return found;
   const std::string outer = key.substr(0, dot), inner = key.substr(dot + 1);
-  if (found->is_object()) return object(outer).find(inner);
+  if (found->is_object()) return object(outer).look(inner);
   asked_->insert(prefix_ + outer);
   return nullptr;
 }
 
-bool ModelConfig::has(const std::string& key) const {
-  const json* value = find(key);
-  return value != nullptr && !value->is_null();
-}
-
 bool ModelConfig::is_null(const std::string& key) const {
-  const json* value = find(key);
+  const json* value = look(key);
   return value != nullptr && value->is_null();
 }
 
 std::string ModelConfig::shown(const std::string& key) const {
-  const json* value = find(key);
+  const json* value = look(key);
   return value == nullptr ? "null" : shown_value(*value);
 }
 
@@ -67,14 +46,6 @@ std::optional<double> ModelConfig::number(const std::string& key) const {
   if (!value.is_number() || !std::isfinite(value.get<double>()))
     fail(fmt::format("'{}' is {}, expected a number, true or false", key, shown_value(value)));
   return value.get<double>();
-}
-
-/// The value of a key that is there and of the right kind.
-const json& ModelConfig::wanted(const std::string& key, bool (json::*is_kind)() const, const char* expected) const {
-  if (!has(key)) fail(fmt::format("'{}' is missing; expected {}", key, expected));
-  const json& value = *find(key);
-  if (!(value.*is_kind)()) fail(fmt::format("'{}' is {}, expected {}", key, shown_value(value), expected));
-  return value;
 }
 
 Index ModelConfig::size(const std::string& key) const {
@@ -97,28 +68,19 @@ double ModelConfig::positive_or(const std::string& key, double otherwise) const 
   return has(key) ? positive(key) : otherwise;
 }
 
-std::string ModelConfig::text_or(const std::string& key, const std::string& otherwise) const {
-  return has(key) ? wanted(key, &json::is_string, "text").get<std::string>() : otherwise;
-}
-
-bool ModelConfig::flag_or(const std::string& key, bool otherwise) const {
-  return has(key) ? wanted(key, &json::is_boolean, "true or false").get<bool>() : otherwise;
-}
-
 std::vector<double> ModelConfig::numbers(const std::string& key) const {
   std::vector<double> numbers;
   if (!has(key)) return numbers;
-  const json& value = wanted(key, &json::is_array, "a list of numbers");
-  for (const json& entry : value) {
+  for (const json& entry : list(key)) {
     if (!entry.is_number() || !std::isfinite(entry.get<double>()))
-      fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown_value(value)));
+      fail(fmt::format("'{}' is {}, expected a list of numbers", key, shown(key)));
     numbers.push_back(entry.get<double>());
   }
   return numbers;
 }
 
 ModelConfig ModelConfig::object(const std::string& key) const {
-  ModelConfig inner(wanted(key, &json::is_object, "an object of settings"), fmt::format("{}: {}", place_, key));
+  ModelConfig inner(wanted(key, &json::is_object, "an object of settings"), fmt::format("{}: {}", place(), key));
   inner.prefix_ = prefix_ + key + ".";
   inner.asked_ = asked_;
   asked_->insert(inner.prefix_);
@@ -150,7 +112,7 @@ std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index cou
   const auto refuse = [&] {
     fail(fmt::format("'{}' is missing, or no list with a word for each of {} layers", key, count));
   };
-  if (!has(key) || !value_.at(key).is_array()) refuse();
+  if (!has(key) || !find(key)->is_array()) refuse();
   const auto wanted = static_cast<std::size_t>(count);
   std::vector<std::string> words;
   const auto add = [&](const json& word) {
@@ -161,7 +123,7 @@ std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index cou
     else
       refuse();
   };
-  for (const json& entry : value_.at(key)) {
+  for (const json& entry : *find(key)) {
     if (!entry.is_array()) {
       add(entry);
       continue;
@@ -224,13 +186,13 @@ bool is_harmless_off(std::string_view key) {
 }  // namespace
 
 void ModelConfig::leave_all_but(const std::string& key) const {
-  for (const auto& [name, value] : value_.items())
+  for (const auto& [name, value] : value().items())
     if (name != key) asked_->insert(prefix_ + name);
 }
 
 std::vector<std::string> ModelConfig::unread() const {
   std::vector<std::string> keys;
-  for (const auto& [key, value] : value_.items()) {
+  for (const auto& [key, value] : value().items()) {
     const bool empty = value.is_null() || (value.is_structured() && value.empty());
     if (value.is_object() && asked_->contains(prefix_ + key + ".")) {
       const std::vector<std::string> inside = object(key).unread();

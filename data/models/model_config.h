@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/numbers/matrix.h"
+#include "../files/json_file.h"
 
 namespace headwave {
 
@@ -25,15 +26,10 @@ constexpr std::size_t largest_config = std::size_t{16} << 20U;
 /// is missing, of another type or out of range is a FormatError that names the file, the key, what was
 /// expected and what was found. A null counts as absent. A key may be a path, "rope_scaling.factor": a key of
 /// an object inside.
-class ModelConfig {
+class ModelConfig : public JsonObject {
  public:
-  /// @param place  what messages call it: the file, or "FILE: rope_scaling"
-  /// @throws FormatError if the value is not an object
-  ModelConfig(const nlohmann::json& value, std::string place);
+  using JsonObject::JsonObject;
 
-  [[nodiscard]] const std::string& place() const { return place_; }
-  [[noreturn]] void fail(const std::string& what) const;
-  [[nodiscard]] bool has(const std::string& key) const;
   [[nodiscard]] bool is_null(const std::string& key) const;  ///< there, and null: "none", where absence means a default
   /// A finite number; true is 1 and false is 0; nothing where the key is absent.
   [[nodiscard]] std::optional<double> number(const std::string& key) const;
@@ -42,8 +38,6 @@ class ModelConfig {
   [[nodiscard]] Index size(const std::string& key) const;
   [[nodiscard]] double positive(const std::string& key) const;  ///< @throws FormatError also if it is absent
   [[nodiscard]] double positive_or(const std::string& key, double otherwise) const;
-  [[nodiscard]] std::string text_or(const std::string& key, const std::string& otherwise) const;
-  [[nodiscard]] bool flag_or(const std::string& key, bool otherwise) const;
   [[nodiscard]] ModelConfig object(const std::string& key) const;  ///< @throws FormatError also if it is absent
   /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it
   /// is absent.
@@ -69,12 +63,8 @@ class ModelConfig {
   [[nodiscard]] std::vector<std::string> unread() const;
 
  private:
-  [[nodiscard]] const nlohmann::json& wanted(const std::string& key, bool (nlohmann::json::*is_kind)() const,
-                                             const char* expected) const;
-  [[nodiscard]] const nlohmann::json* find(const std::string& key) const;  ///< null: absent; else perhaps a JSON null
+  [[nodiscard]] const nlohmann::json* look(const std::string& key) const override;
 
-  const nlohmann::json& value_;
-  std::string place_;
   std::string prefix_;  ///< of its keys in `asked_`: "rope_scaling."
   std::shared_ptr<std::set<std::string>> asked_ = std::make_shared<std::set<std::string>>();  ///< shared by its objects
 };

@@ -177,8 +177,7 @@ class MapReader {
     if (!config_key) fail(key, "a word, or { key = \"KEY\", else = \"WORD\" }");
     const ModelConfig& config = expressions_.config();
     const toml::node* otherwise = rule.get("else");
-    const std::string said =
-        config.text_or(*config_key, otherwise != nullptr ? otherwise->value_or(std::string()) : "");
+    const std::string said = config.text(*config_key, otherwise != nullptr ? otherwise->value_or(std::string()) : "");
     std::vector<std::string> known;
     if (const toml::table* words = rule.get_as<toml::table>("words"))
       for (const auto& [word, meaning] : *words) {

@@ -155,18 +155,14 @@ class MapResolver {
           config.fail(fmt::format("'{}' is '{}', expected {}", key, printable(word, 60), fmt::join(words, " or ")));
       return;
     }
-    if (node.is_string()) {
-      const std::string text = text_of(node, key);
-      if (const double value = expressions.value(text); config.number(key) != value)
-        config.fail(fmt::format("'{}' is {}, expected '{}' {}", key, config.shown(key), text, value));
-      return;
-    }
-    const std::optional<bool> flag = node.is_boolean() ? node.value<bool>() : std::nullopt;
-    const std::optional<double> number = flag ? (*flag ? 1.0 : 0.0) : node.value<double>();
-    if (!number) fail(key, "a number, true, false, an expression or a list of words");
-    if (config.number(key) != *number)
+    const std::optional<double> wanted = node.is_string()    ? std::optional(expressions.value(text_of(node, key)))
+                                         : node.is_boolean() ? std::optional(node.value_or(false) ? 1.0 : 0.0)
+                                                             : node.value<double>();
+    if (!wanted) fail(key, "a number, true, false, an expression or a list of words");
+    if (config.number(key) != *wanted)
       config.fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key,
-                              config.shown(key), flag ? fmt::format("{}", *flag) : fmt::format("{}", *number)));
+                              config.shown(key),
+                              node.is_boolean() ? fmt::format("{}", *wanted != 0) : fmt::format("{}", *wanted)));
   }
 
   void fill_decoder() {

@@ -44,9 +44,9 @@ std::string no_such_array(const NamedArrays& arrays, const std::string& name, co
 
 }  // namespace
 
-void NamedArrays::add(const std::string& name, std::string type, std::vector<Index> shape) {
+void NamedArrays::add(const std::string& name, std::string type, std::vector<Index> shape, std::string storage) {
   names_.push_back(name);
-  arrays_[name] = {std::move(type), std::move(shape)};
+  arrays_[name] = {std::move(type), std::move(shape), std::move(storage)};
 }
 
 const NamedArrays::Array& NamedArrays::array(const std::string& name) const {
@@ -77,7 +77,8 @@ class Hdf5Arrays : public NamedArrays {
  public:
   explicit Hdf5Arrays(const fs::path& path) : NamedArrays(path, {path}), file_(path) {
     for (Hdf5Node& node : file_.tree()) {
-      if (node.kind == "dataset") add(node.path.substr(1), std::move(node.dtype), std::move(node.shape));
+      if (node.kind == "dataset")
+        add(node.path.substr(1), std::move(node.dtype), std::move(node.shape), std::move(node.storage));
       if (node.path == "/") attributes_ = std::move(node.attributes);
     }
   }
@@ -111,7 +112,8 @@ class PlacedArrays : public NamedArrays {
 
   /// @param bytes  unset: of the file, opened whenever it is read, for there can be more files than may be open
   void place(const std::string& name, NpyInfo info, const fs::path& file, std::optional<FileBytes> bytes) {
-    add(name, info.number ? name_of(*info.number) : info.dtype, info.shape);
+    add(name, info.number ? name_of(*info.number) : info.dtype, info.shape,
+        std::string(info.fortran_order ? "Fortran order" : "C order") + (info.big_endian ? ", big-endian" : ""));
     placed_[name] = {std::move(info), file, std::move(bytes)};
   }
   void set_metadata(std::map<std::string, std::string> metadata) { metadata_ = std::move(metadata); }
@@ -192,12 +194,16 @@ std::unique_ptr<NamedArrays> safetensors_arrays(const fs::path& path) {
 std::unique_ptr<NamedArrays> open_arrays(const fs::path& path) {
   if (fs::is_directory(path)) return npy_folder_arrays(path);
   const FileContent content = content_of_file(path);
-  const std::string ending = path.extension().string();
+  const bool known = content == FileContent::hdf5 || content == FileContent::npy || content == FileContent::npz ||
+                     content == FileContent::safetensors;
   // The readers of .npy, .h5 and .safetensors refuse files that only have the name.
-  if (content == FileContent::hdf5 || ending == ".h5") return std::make_unique<Hdf5Arrays>(path);
-  if (content == FileContent::npy || ending == ".npy") return npy_arrays(path, {path});
+  const auto is = [&](FileContent kind, const char* ending) {
+    return known ? content == kind : path.extension() == ending;
+  };
+  if (is(FileContent::hdf5, ".h5")) return std::make_unique<Hdf5Arrays>(path);
+  if (is(FileContent::npy, ".npy")) return npy_arrays(path, {path});
   if (content == FileContent::npz) return npz_arrays(path);
-  if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
+  if (is(FileContent::safetensors, ".safetensors")) return safetensors_arrays(path);
   throw foreign_file(path, expected_states);
 }
 

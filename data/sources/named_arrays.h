@@ -34,6 +34,9 @@ class NamedArrays {
   /// The type of an array's numbers in words: "float16".
   /// @throws FormatError if there is no such array
   [[nodiscard]] const std::string& type(const std::string& name) const { return array(name).type; }
+  /// How an array is stored, in words: "C order", "chunks (1, 64), gzip 2".
+  /// @throws FormatError if there is no such array
+  [[nodiscard]] const std::string& storage(const std::string& name) const { return array(name).storage; }
   /// A block of an array of numbers, row-major. No more than that is read.
   /// @throws FormatError, IoError if it cannot be read; ShapeError if it has no such entries
   [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const;
@@ -52,7 +55,7 @@ class NamedArrays {
   [[nodiscard]] std::string called(const std::string& name) const;
 
  protected:
-  void add(const std::string& name, std::string type, std::vector<Index> shape);
+  void add(const std::string& name, std::string type, std::vector<Index> shape, std::string storage = "");
   /// @param block  inside the array
   [[nodiscard]] virtual std::vector<float> read(const std::string& name, const ArrayBlock& block) const = 0;
   /// A number that is an attribute of the file; NaN where an attribute of that name is none.
@@ -62,6 +65,7 @@ class NamedArrays {
   struct Array {
     std::string type;
     std::vector<Index> shape;
+    std::string storage;
   };
   [[nodiscard]] const Array& array(const std::string& name) const;
 

@@ -19,10 +19,6 @@
 
 namespace headwave {
 
-std::string at_layer(const std::string& what, Index layer) {
-  return fmt::format("{}/layer_{}", what, layer);
-}
-
 std::string layers_text(const std::vector<Index>& layers) {
   std::string text;
   for (std::size_t i = 0; i < layers.size();) {
@@ -508,7 +504,7 @@ void require_heads(const StateFiles& files, std::span<const FoundLayer> layers, 
 
 /// The name of a layer's weights: "weights/layer_1/query", or "layer_1_query" in a folder.
 std::string weights_name(const NamedArrays& arrays, Index layer, const char* which) {
-  const std::string tree = fmt::format("{}/{}", at_layer("weights", layer), which);
+  const std::string tree = fmt::format("weights/layer_{}/{}", layer, which);
   return arrays.has(tree) ? tree : fmt::format("layer_{}_{}", layer, which);
 }
 

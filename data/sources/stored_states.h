@@ -75,9 +75,6 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
 ///         the attributes contradict the model
 StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options = {});
 
-/// "queries/layer_2" of "queries" and 2.
-std::string at_layer(const std::string& what, Index layer);
-
 /// "0, 3-5" of ascending layers 0, 3, 4, 5.
 std::string layers_text(const std::vector<Index>& layers);
 

@@ -116,6 +116,18 @@ Index length_of(const IdPair& pair) {
   return static_cast<Index>(std::max(pair.ids.size(), pair.target.size()));
 }
 
+/// Gives a sequence ids, their text, and marks of those that are special.
+/// @param tokenizer  null: ids alone
+void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer) {
+  sequence.ids = ids;
+  if (tokenizer == nullptr) return;
+  for (const std::int32_t id : ids) {
+    const bool known = id >= 0 && id < tokenizer->vocabulary();
+    sequence.tokens.push_back(known ? tokenizer->token_text(id) : std::to_string(id));
+    sequence.special.push_back(tokenizer->is_special(id) ? 1 : 0);
+  }
+}
+
 /// Documents of known ids.
 class IdDocuments : public Source {
  public:
@@ -267,16 +279,6 @@ Ids read_by_decoder(Ids target, std::int32_t start) {
 }
 
 }  // namespace
-
-void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer) {
-  sequence.ids = ids;
-  if (tokenizer == nullptr) return;
-  for (const std::int32_t id : ids) {
-    const bool known = id >= 0 && id < tokenizer->vocabulary();
-    sequence.tokens.push_back(known ? tokenizer->token_text(id) : std::to_string(id));
-    sequence.special.push_back(tokenizer->is_special(id) ? 1 : 0);
-  }
-}
 
 std::optional<double> unknown_share(const Ids& ids, const Tokenizer& tokenizer) {
   const std::int32_t unknown = tokenizer.special_tokens().unknown;

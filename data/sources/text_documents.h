@@ -65,10 +65,6 @@ struct Endings {
 std::unique_ptr<Source> id_documents(const TextPlace& file, const std::shared_ptr<const Tokenizer>& tokenizer,
                                      const PackingOptions& options = {}, const Endings& endings = {});
 
-/// Gives a sequence ids, their text, and marks of those that are special.
-/// @param tokenizer  null: ids alone
-void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer);
-
 /// Makes documents of two texts for an encoder-decoder, line by line: the encoder reads a line of the one,
 /// and the line beside it is the target. As in training the decoder reads
 ///

@@ -19,8 +19,6 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t longest_expression = std::size_t{1} << 14U;
-
 const OnigUChar* onig_begin(std::string_view text) {
   return reinterpret_cast<const OnigUChar*>(text.data());
 }
@@ -42,9 +40,6 @@ using Owned = std::unique_ptr<Handle, void (*)(Handle*)>;
 class Expression {
  public:
   Expression(std::string_view ruby, std::string place) : place_(std::move(place)) {
-    if (ruby.size() > longest_expression)
-      throw FormatError(fmt::format("{}: a regular expression of {} bytes, at most {} are read", place_, ruby.size(),
-                                    longest_expression));
     static const int initialized = [] {
       OnigEncoding utf8 = ONIG_ENCODING_UTF8;
       return onig_initialize(&utf8, 1);

@@ -21,7 +21,6 @@ using TextFinder = std::function<std::vector<TextRange>(std::string_view)>;
 /// Finds the matches of a regular expression as Hugging Face's `tokenizers` does: Oniguruma runs it, with
 /// Ruby's syntax over UTF-8. An empty match counts, except where the match before it ended.
 ///
-/// @param ruby   at most 16 KiB
 /// @param place  what messages call it
 /// @throws FormatError if it does not compile; when used, if a match takes more steps than the library allows
 TextFinder regular_expression(std::string_view ruby, const std::string& place);

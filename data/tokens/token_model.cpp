@@ -318,8 +318,6 @@ std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std:
 
 namespace {
 
-constexpr std::size_t longest_unigram_piece = 1024;
-
 class Unigram final : public TokenModel {
  public:
   Unigram(Vocabulary entries, UnigramOptions options)
@@ -410,12 +408,6 @@ class Unigram final : public TokenModel {
 }  // namespace
 
 std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file) {
-  for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
-    const std::string& piece = vocabulary.piece(id);
-    if (piece.size() > longest_unigram_piece)
-      throw FormatError(fmt::format("{}: the piece '{}' has {} bytes, at most {} are read", file, printable(piece),
-                                    piece.size(), longest_unigram_piece));
-  }
   if (!vocabulary.has(options.unknown))
     throw FormatError(
         fmt::format("{}: the unknown token has id {}, expected 0 to {}", file, options.unknown, vocabulary.size() - 1));

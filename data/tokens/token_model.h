@@ -173,7 +173,7 @@ struct UnigramOptions {
 ///
 /// Source: Kudo 2018, section 3.1.
 /// @param file  what messages call the file
-/// @throws FormatError if a piece has more than 1024 bytes, or there is no unknown token
+/// @throws FormatError if there is no unknown token
 std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file);
 
 }  // namespace headwave

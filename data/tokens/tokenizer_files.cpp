@@ -337,13 +337,8 @@ AddedToken added_token(const JsonObject& object) {
   return token;
 }
 
-}  // namespace
-
-std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use) {
-  const json root = json_of_file(path, largest_tokenizer_file);
-  return tokenizer_of_json(root, {path}, use);
-}
-
+/// The tokenizer of a tokenizer.json.
+/// @param files  that it was made of, the first for messages
 std::unique_ptr<Tokenizer> tokenizer_of_json(const json& root, const std::vector<std::filesystem::path>& files,
                                              TokenizerUse use) {
   const std::string name = shown_path(files.front());
@@ -369,6 +364,13 @@ std::unique_ptr<Tokenizer> tokenizer_of_json(const json& root, const std::vector
       throw FormatError(fmt::format("{}: post_processor: token id {} is not in the vocabulary of {}", name, id,
                                     tokenizer->vocabulary()));
   return tokenizer;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use) {
+  const json root = json_of_file(path, largest_tokenizer_file);
+  return tokenizer_of_json(root, {path}, use);
 }
 
 namespace {

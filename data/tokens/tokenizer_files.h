@@ -2,9 +2,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "tokenizer.h"
 
@@ -27,11 +24,6 @@ namespace headwave {
 ///
 /// @throws IoError if the file cannot be read; FormatError if it is broken, or asks for anything else by type
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
-
-/// The same of a tokenizer.json that is in memory.
-/// @param files  that it was made of, the first for messages
-std::unique_ptr<Tokenizer> tokenizer_of_json(const nlohmann::json& root,
-                                             const std::vector<std::filesystem::path>& files, TokenizerUse use);
 
 /// Reads BERT's tokenizer from a vocab.txt, one piece a line, as the tokenizer.json that transformers would make of it
 /// and the tokenizer_config.json beside it: do_lower_case, strip_accents, tokenize_chinese_chars, the names of the

@@ -38,16 +38,11 @@ void erase(Attributes& attributes, const Names& names) {
 
 }  // namespace
 
-Attributes input_identity(const JobInput& input) {
+Attributes run_identity(const JobInput& input, const JobOptions& job) {
   Attributes identity = input.source->provenance();
   identity.insert(input.provenance.begin(), input.provenance.end());
   erase(identity, place_keys);
   add_build(identity);
-  return identity;
-}
-
-Attributes run_identity(const JobInput& input, const JobOptions& job) {
-  Attributes identity = input_identity(input);
   add_options(identity, job, 1);
   erase(identity, without_effect);
   return identity;

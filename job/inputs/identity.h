@@ -11,10 +11,7 @@
 
 namespace headwave {
 
-/// Everything about an input and the program that a file made from the input depends on, by name.
-Attributes input_identity(const JobInput& input);
-
-/// The same for a job, options included.
+/// Everything about an input, the program and a job's options that a result depends on, by name.
 Attributes run_identity(const JobInput& input, const JobOptions& job);
 
 /// The identity that a finished file states: its provenance without places, without who made it and how, and

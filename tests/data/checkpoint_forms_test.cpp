@@ -14,6 +14,7 @@
 #include "../../data/models/model_directory.h"
 #include "../catch.h"
 #include "edited_model.h"
+#include "tensor_in.h"
 #include "test_files.h"
 
 using namespace headwave;
@@ -146,7 +147,7 @@ TEST_CASE("experts in one tensor say what experts in tensors of their own say") 
           const TensorInfo* part = nullptr;
           shape[1] = 0;
           for (const std::string& suffix : parts) {
-            part = file.find(fmt::format("model.layers.{}.{}.experts.{}.{}", layer, block, shape[0], suffix));
+            part = tensor_in(file, fmt::format("model.layers.{}.{}.experts.{}.{}", layer, block, shape[0], suffix));
             if (part == nullptr) break;
             const auto there = file.bytes(*part);
             bytes.insert(bytes.end(), there.begin(), there.end());

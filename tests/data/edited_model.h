@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -34,8 +35,8 @@ inline void put_nan(const std::filesystem::path& file, const std::string& tensor
   std::size_t at = 0;
   {
     const headwave::SafetensorsFile raw(file);
-    const headwave::TensorInfo* info = raw.find(tensor);
-    REQUIRE(info != nullptr);
+    const auto info = std::ranges::find(raw.tensors(), tensor, &headwave::TensorInfo::name);
+    REQUIRE(info != raw.tensors().end());
     at = std::filesystem::file_size(file) - raw.tensors().back().end + info->begin + entry * sizeof nan;
   }
   std::fstream edited(file, std::ios::in | std::ios::out | std::ios::binary);

@@ -30,7 +30,7 @@ class Asked {
 
 TEST_CASE("a config that is no object is refused") {
   CHECK_THROWS_AS(ModelConfig(nlohmann::json::array(), "config.json"), FormatError);
-  CHECK_THROWS_WITH(ModelConfig(7, "config.json"), ContainsSubstring("config.json: expected an object of settings"));
+  CHECK_THROWS_WITH(ModelConfig(7, "config.json"), ContainsSubstring("config.json: expected an object, found 7"));
 }
 
 TEST_CASE("an answer that is missing, of another type or out of range names the key") {
@@ -42,8 +42,8 @@ TEST_CASE("an answer that is missing, of another type or out of range names the 
   CHECK(config->positive("b") == 1.5);
   for (const char* key : {"a", "c", "d", "e", "f", "none"}) CHECK_THROWS_AS(config->positive(key), FormatError);
   CHECK_THROWS_AS(config->positive_or("d", 1), FormatError);
-  CHECK_THROWS_AS(config->text_or("a", ""), FormatError);
-  CHECK_THROWS_AS(config->flag_or("a", false), FormatError);
+  CHECK_THROWS_AS(config->text("a", ""), FormatError);
+  CHECK_THROWS_AS(config->flag("a", false), FormatError);
 }
 
 TEST_CASE("settings inside settings are asked for by name, and refused where they are no object") {

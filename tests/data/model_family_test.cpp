@@ -14,6 +14,7 @@
 #include "../catch.h"
 #include "edited_model.h"
 #include "kept_pass.h"
+#include "tensor_in.h"
 #include "test_files.h"
 
 using namespace headwave;
@@ -25,10 +26,10 @@ class Expected {
  public:
   explicit Expected(const std::filesystem::path& folder) : file_(folder / "expected.safetensors") {}
 
-  [[nodiscard]] bool has(const std::string& name) const { return file_.find(name) != nullptr; }
+  [[nodiscard]] bool has(const std::string& name) const { return tensor_in(file_, name) != nullptr; }
 
   [[nodiscard]] std::vector<std::int32_t> ids(const std::string& name) const {
-    const TensorInfo& info = *file_.find(name);
+    const TensorInfo& info = *tensor_in(file_, name);
     std::vector<std::int32_t> ids(static_cast<std::size_t>(info.size()));
     std::memcpy(ids.data(), file_.bytes(info).data(), file_.bytes(info).size());
     return ids;
@@ -36,7 +37,7 @@ class Expected {
 
   /// An array of at least two axes as matrices of its last two.
   [[nodiscard]] std::vector<MatrixView32> matrices(const std::string& name) const {
-    const TensorInfo* info = file_.find(name);
+    const TensorInfo* info = tensor_in(file_, name);
     REQUIRE(info != nullptr);
     const Index rows = info->shape.size() < 2 ? 1 : info->shape[info->shape.size() - 2];
     const Index cols = info->shape.back();

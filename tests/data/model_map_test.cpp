@@ -147,7 +147,8 @@ TEST_CASE("a map asks config.json and the checkpoint") {
   refused("[let]\na = \"b\"\nb = \"a\"\n[stack]\nd_model = \"a\"", "is no expression");
   refused("[expect]\nn_embd = 5",
           "'n_embd' is 32, which changes the numbers in a way that is not known here; expected 5");
-  refused("[expect]\nn_embd = \"n_layer\"", "'n_embd' is 32, expected 'n_layer' 2");
+  refused("[expect]\nn_embd = \"n_layer\"",
+          "'n_embd' is 32, which changes the numbers in a way that is not known here; expected 2");
   refused("[expect]\nactivation_function = [\"relu\", \"silu\"]",
           "'activation_function' is 'gelu_new', expected relu or silu");
   refused("[[refuse]]\nif = \"n_embd > 3\"\nbecause = \"it is too wide\"", "config.json: it is too wide");

@@ -160,8 +160,7 @@ TEST_CASE("npy: headers that are not the three keys are refused") {
   const TemporaryFolder folder;
   for (const std::string text :
        {"", "{", "{}", "[]", "{'descr': '<f4', 'fortran_order': False}",
-        "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (  ",
+        "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (  ",
         "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1.0,)}",
@@ -179,14 +178,10 @@ TEST_CASE("npy: headers that are not the three keys are refused") {
   }
 }
 
-TEST_CASE("npy: too little or too much data, or too many axes") {
+TEST_CASE("npy: too little or too much data") {
   const TemporaryFolder folder;
   std::ofstream(folder / "cut.npy", std::ios::binary) << "\x93NUMPY\x02" << '\0' << "ab";
   CHECK_THROWS_WITH(npy_info(folder / "cut.npy"), ContainsSubstring("the npy header is cut short"));
-  std::string ones;
-  for (int axis = 0; axis < 65; ++axis) ones += "1, ";
-  write_npy_bytes(folder / "a.npy", header("<f4", "(" + ones + ")"), "1234");
-  CHECK_THROWS_WITH(npy_info(folder / "a.npy"), ContainsSubstring("65 dimensions"));
   write_npy_bytes(folder / "a.npy", header("<f4", "(2,)"), "1234567");
   CHECK_THROWS_AS(npy_info(folder / "a.npy"), FormatError);
   write_npy_bytes(folder / "a.npy", header("<f4", "(2,)"), "123456789");

@@ -119,9 +119,9 @@ TEST_CASE("safetensors: round trip through the writer") {
   const SafetensorsFile file(folder / "m.safetensors");
   CHECK(file.metadata().at("format") == "pt");
   CHECK(file.tensors().size() == 3);
-  CHECK(file.find("z")->shape == std::vector<Index>{2, 3});
-  CHECK(file.find("nothing") == nullptr);
-  CHECK(reinterpret_cast<std::uintptr_t>(file.bytes(*file.find("z")).data()) % 8 == 0);
+  CHECK(file.tensors().front().name == "z");
+  CHECK(file.tensors().front().shape == std::vector<Index>{2, 3});
+  CHECK(reinterpret_cast<std::uintptr_t>(file.bytes(file.tensors().front()).data()) % 8 == 0);
   const Checkpoint checkpoint(folder / "m.safetensors");
   CHECK(checkpoint.matrix("z", {2, 3}) == MatrixView32(a.data(), 2, 3));
   CHECK(checkpoint.matrix("empty", {0, 4}).size() == 0);
@@ -244,12 +244,8 @@ TEST_CASE("checkpoint: a real one opens by its header alone") {
   CHECK(checkpoint.parameters() > 200'000);
 }
 
-TEST_CASE("safetensors: axes that no model has, and names that occur twice, are refused") {
+TEST_CASE("safetensors: names that occur twice are refused") {
   const TemporaryFolder folder;
-  std::string axes = "1";
-  for (int i = 0; i < 64; ++i) axes += ",1";
-  write_safetensors_bytes(folder / "b", R"({"w":{"dtype":"U8","shape":[)" + axes + R"(],"data_offsets":[0,1]}})", "x");
-  CHECK_THROWS_WITH(SafetensorsFile(folder / "b"), ContainsSubstring("'w': 'shape' holds 65 numbers"));
   write_safetensors_bytes(
       folder / "c",
       R"({"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"I8","shape":[0],"data_offsets":[0,0]}})",

@@ -114,7 +114,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   CHECK(SmallFile().tokenizer()->encode("abba") == Ids{3, 2, 1});
 
   refused(with(&SmallFile::model, "null"), "'model' is missing");
-  refused(with(&SmallFile::model, "[]"), "expected an object, found a list");
+  refused(with(&SmallFile::model, "[]"), "'model' is [], expected an object");
   refused(with(&SmallFile::model, R"({"type": "Morphemes", "vocab": []})"), "'Morphemes'");
   const auto unigram = [&](const std::string& rest) {
     return with(&SmallFile::model, R"({"type": "Unigram", )" + rest + "}");
@@ -127,7 +127,6 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(unigram(R"("unk_id": 0, "vocab": [["a"]])"), "a piece and its score");
   refused(unigram(R"("unk_id": 0, "vocab": [["a", "b"]])"), "a piece and its score");
   refused(unigram(R"("unk_id": 0, "vocab": [[1, 2]])"), "a string");
-  refused(unigram(R"("unk_id": 0, "vocab": [[")" + std::string(1025, 'a') + R"(", 0]])"), "1025 bytes");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {}, "merges": []})"), "empty");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1})"), "dropout");
   for (const char* merge : {R"("a b c")", R"("a")", R"(["a"])"})
@@ -203,7 +202,6 @@ TEST_CASE("a regular expression is read as Ruby's, and refused where it does not
   }
   CHECK_THROWS_WITH(file("(a").tokenizer(), ContainsSubstring("does not compile"));
   CHECK_THROWS_WITH(file("\\\\p{Klingon}").tokenizer(), ContainsSubstring("does not compile"));
-  CHECK_THROWS_WITH(file(std::string(20000, 'a')).tokenizer(), ContainsSubstring("20000 bytes, at most 16384"));
   CHECK_THROWS_WITH(file("(?:a|aa)+b").tokenizer()->encode(std::string(100, 'a') + "cb"),
                     ContainsSubstring("the regular expression fails"));
 }

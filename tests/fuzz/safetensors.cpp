@@ -16,8 +16,7 @@ FUZZ(bytes) {
     refused_in_one_line([&] {
       const SafetensorsFile tensors(file.path());
       for (const TensorInfo& tensor : tensors.tensors())
-        if (tensors.find(tensor.name) != &tensor || tensors.bytes(tensor).size() != tensor.end - tensor.begin)
-          std::abort();
+        if (tensors.bytes(tensor).size() != tensor.end - tensor.begin) std::abort();
     });
     refused_in_one_line([&] {
       const Checkpoint checkpoint(file.path());
