@@ -12,19 +12,6 @@ namespace headwave::python {
 
 namespace {
 
-const char* name_of(Fusion fusion) {
-  switch (fusion) {
-    case Fusion::qkv:
-      return "qkv";
-    case Fusion::kv:
-      return "kv";
-    case Fusion::qkv_by_head:
-      return "qkv_by_head";
-    default:
-      return "none";
-  }
-}
-
 /// Queries or keys turned as a model's rotary positions turn them.
 nb::object turned(const ModelMap& map, const Rows32& rows) {
   Matrix32 turned = matrix_of(rows);
@@ -76,7 +63,8 @@ void add_capture(nb::module_& module) {
                      return stack.latent.query.empty() ? stack.self.query.weight : stack.latent.query.weight;
                    })
       .def_prop_ro("key", [](const ModelMap& map) { return map.stack.self.key.weight; })
-      .def_prop_ro("fusion", [](const ModelMap& map) { return name_of(map.stack.self.fusion); })
+      .def_prop_ro("fused", [](const ModelMap& map) { return map.stack.self.fusion == Fusion::qkv; })
+      .def_prop_ro("fused_by_head", [](const ModelMap& map) { return map.stack.self.fusion == Fusion::qkv_by_head; })
       .def("turned", &turned, nb::arg("rows"), "Queries or keys, (T, heads * d_head), after its rotary positions.");
   module.def("model_map",
              nb::overload_cast<const std::string&, const std::string&, const std::vector<std::string>&>(&model_map),

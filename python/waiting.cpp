@@ -2,13 +2,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
+#include <future>
 #include <string>
 #include <vector>
 
-#include "../core/process/joined_thread.h"
 #include "../core/process/threads.h"
 #include "../job/run/progress.h"
 #include "memory.h"
@@ -23,70 +21,10 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// Work in a thread, and how it ended.
-class Work {
- public:
-  explicit Work(const std::function<void()>& work) : thread_([this, &work] { run(work); }) {}
-
-  /// @returns whether it has ended
-  bool wait_a_while() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return ended_; });
-  }
-  void stop() { asked_ = true; }
-  void join() { thread_.join(); }
-  /// @throws what the work threw
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  void run(const std::function<void()>& work) {
-    const Stoppable can_be_stopped(&asked_);
-    try {
-      work();
-    } catch (...) {
-      error_ = std::current_exception();
-    }
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    changed_.notify_one();
-  }
-
-  std::atomic<bool> asked_{false};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ended_ = false;
-  std::exception_ptr error_;
-  JoinedThread thread_;  // last: what it uses is there
-};
-
 void require_no_signal() {
   const nb::gil_scoped_acquire held;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
-
-}  // namespace
-
-void wait_for(const std::function<void()>& work) {
-  std::exception_ptr raised;
-  {
-    const nb::gil_scoped_release released;
-    Work running(work);
-    while (!running.wait_a_while()) try {
-        require_no_signal();
-      } catch (...) {
-        raised = std::current_exception();
-        running.stop();
-        break;
-      }
-    running.join();
-    if (!raised) running.rethrow();
-  }
-  if (raised) std::rethrow_exception(raised);
-}
-
-namespace {
 
 /// Hands a function of Python a line for the beginning of every stage, and ten times a second while it goes on.
 class Telling {
@@ -112,6 +50,28 @@ class Telling {
 };
 
 }  // namespace
+
+void wait_for(const std::function<void()>& work) {
+  std::exception_ptr raised;
+  {
+    const nb::gil_scoped_release released;
+    std::atomic<bool> asked{false};
+    std::future<void> running = std::async(std::launch::async, [&] {
+      const Stoppable can_be_stopped(&asked);
+      work();
+    });
+    while (running.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) try {
+        require_no_signal();
+      } catch (...) {
+        raised = std::current_exception();
+        asked = true;
+        break;
+      }
+    running.wait();
+    if (!raised) running.get();
+  }
+  if (raised) std::rethrow_exception(raised);
+}
 
 ProgressCallback told_to(const nb::object& callable) {
   if (callable.is_none()) return {};

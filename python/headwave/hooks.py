@@ -147,9 +147,9 @@ class Watch:
 
     def _part_of_family(self, out: torch.Tensor, which: str) -> torch.Tensor:
         about = self.about
-        if about.fusion == "qkv_by_head":
+        if about.fused_by_head:
             return out.unflatten(-1, (about.heads, 3, about.d_head))[..., 0 if which == "query" else 1, :].flatten(-2)
-        if about.fusion == "qkv":
+        if about.fused:
             return _part(out, which, about.heads, about.kv_heads, about.d_head)
         return out if which == "query" else out[..., :about.kv_heads * about.d_head]
 

@@ -39,7 +39,7 @@ class NewHdf5:
         self._path, self._new = path, _core.NewFile(path, overwrite)
         self._disk = _Disk(self._new.temporary, "r+")
         self._thread = concurrent.futures.ThreadPoolExecutor(1)   # Ctrl-C is raised in the main thread, and here it would be in the library
-        self.file = h5py.File(self._disk, "w")
+        self.file = self._thread.submit(h5py.File, self._disk, "w").result()
         # Nobody may call abandon(), and a file that is open when Python ends would write by what is no longer there.
         self.abandon = weakref.finalize(self, _abandon, self.file, self._disk, self._thread, self._new)
 
@@ -74,10 +74,13 @@ class NewHdf5:
 
 def _abandon(file: Any, disk: "_Disk", thread: concurrent.futures.Executor, new: Any) -> None:
     """Removes what has not got its name."""
-    thread.shutdown()
     disk.failed = disk.failed or OSError("abandoned")   # nothing more is written
     with contextlib.suppress(Exception):
-        file.close()
+        try:
+            thread.submit(file.close).result()
+        except RuntimeError:   # Python ends, and begins no work
+            file.close()
+    thread.shutdown()
     disk.close()
     new.abandon()
 
