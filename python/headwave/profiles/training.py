@@ -173,15 +173,20 @@ class TrainingWatch(Watch):
         self._places = self._agreed(world)
         count = max((of.count for of in self._documents.values()), default=0) if self._sums else 0
         device = next(self._model().parameters()).device
-        documents = torch.tensor(float(count), device=device)
         sums = [self._sums.get(of.layer) or StepSums(of.heads, self.bins, False, device) for of in self._places]
+        # One reduction adds everything. Each process has places of its own for its largest scores, so that the sum gathers these.
+        top = torch.cat([one.largest for one in sums] or [torch.zeros(0, dtype=torch.float64, device=device)])
+        tops = torch.zeros(world, len(top), dtype=torch.float64, device=device)
+        tops[rank] = top
+        parts = [torch.tensor([float(count)], dtype=torch.float64, device=device), *(one.flat.flatten() for one in sums), tops.flatten()]
+        packed = torch.cat(parts)
         if world > 1:
-            for of in (documents, *(one.flat for one in sums)):
-                torch.distributed.all_reduce(of)
-            for one in sums:
-                torch.distributed.all_reduce(one.largest, torch.distributed.ReduceOp.MAX)
+            torch.distributed.all_reduce(packed)
+        documents, *flat, tops = packed.cpu().split([len(part) for part in parts])
         if rank == 0 and float(documents):
-            rows = [row for place, of in zip(self._places, sums) for row in self._rows(place, of.flat.cpu().numpy(), of.largest.cpu().numpy())]
+            largest = tops.view(world, -1).amax(0).split([of.heads for of in self._places])
+            rows = [row for place, of, top in zip(self._places, flat, largest)
+                    for row in self._rows(place, of.view(place.heads, -1).numpy(), top.numpy())]
             self._write([{"step": self.step, "documents": int(documents), **row} for row in rows])
 
     def _agreed(self, world: int) -> list[Place]:
