@@ -82,22 +82,16 @@ std::vector<SpectrumPeak> peaks_of(const Vector& mean, const PositionSpectrumOpt
   return peaks;
 }
 
-Axis line_axis(Index count) {
-  return counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, count - 1);
-}
-
 // Peaks as two arrays; one undefined peak where nothing stands out, as an axis has at least one entry.
 void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
-  const auto count = static_cast<Index>(spectrum.peaks.size());
-  Vector frequency = Vector::Constant(std::max<Index>(count, 1), not_defined);
-  Vector height = frequency;
-  for (Index i = 0; i < count; ++i) {
-    const SpectrumPeak& peak = spectrum.peaks[static_cast<std::size_t>(i)];
-    frequency(i) = static_cast<double>(peak.frequency);
-    height(i) = peak.prominence;
+  std::vector<double> frequency, height;
+  for (const SpectrumPeak& peak : spectrum.peaks) {
+    frequency.push_back(static_cast<double>(peak.frequency));
+    height.push_back(peak.prominence);
   }
-  const Axis peaks =
-      counting_axis("peak", "1", "local maximum of the mean amplitude, most prominent first", 0, frequency.size() - 1);
+  if (spectrum.peaks.empty()) frequency = height = {not_defined};
+  const Axis peaks = counting_axis("peak", "1", "local maximum of the mean amplitude, most prominent first", 0,
+                                   std::ssize(frequency) - 1);
   const char* const none = "no local maximum stands out";
   fields.add("peak_frequency", {peaks}, "cycles/T", "frequency of a peak", frequency).undefined_if_any(none);
   fields.add("peak_prominence", {peaks}, "1", "height of a peak above its surroundings", height).undefined_if_any(none);
@@ -154,23 +148,20 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
                            : options.demean ? "mean"
                                             : "none")
       .note_all("normalisation", "none: a cosine of amplitude a has |DFT| = a T / 2");
-  const Axis frequency = line_axis(spectrum.amplitude.rows());
-  fields.add("mean", {frequency}, "1", "mean over columns of the position embedding's amplitude spectrum",
-             spectrum.positions.mean);
-  fields.add("lower_quartile", {frequency}, "1", "lower quartile over columns", spectrum.positions.lower);
-  fields.add("upper_quartile", {frequency}, "1", "upper quartile over columns", spectrum.positions.upper);
+  const Axis frequency =
+      counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, spectrum.amplitude.rows() - 1);
+  const auto add_band = [&](const std::string& prefix, const std::string& of, const std::string& whose,
+                            const SpectrumQuartiles& band) {
+    fields.add(prefix + "mean", {frequency}, "1", "mean over columns of the " + of + " amplitude spectrum", band.mean);
+    fields.add(prefix + "lower_quartile", {frequency}, "1", "lower quartile over columns" + whose, band.lower);
+    fields.add(prefix + "upper_quartile", {frequency}, "1", "upper quartile over columns" + whose, band.upper);
+  };
+  add_band("", "position embedding's", "", spectrum.positions);
   fields
       .add("cumulative_energy", {frequency}, "1", "share of non-constant energy at frequencies up to this",
            spectrum.cumulative_energy)
       .undefined_if_any("every column is constant");
-  if (spectrum.words.mean.size() > 0) {
-    fields.add("word_mean", {frequency}, "1", "mean over columns of the word embeddings' amplitude spectrum",
-               spectrum.words.mean);
-    fields.add("word_lower_quartile", {frequency}, "1", "lower quartile over columns, word embeddings",
-               spectrum.words.lower);
-    fields.add("word_upper_quartile", {frequency}, "1", "upper quartile over columns, word embeddings",
-               spectrum.words.upper);
-  }
+  if (spectrum.words.mean.size() > 0) add_band("word_", "word embeddings'", ", word embeddings", spectrum.words);
   add_peaks(fields, spectrum);
   const Axis column =
       counting_axis("column", "1", "column of the position embedding, 0-based", 0, spectrum.amplitude.cols() - 1);

@@ -10,12 +10,6 @@
 
 namespace headwave {
 
-namespace {
-
-constexpr double most_offset = 4096;
-
-}  // namespace
-
 std::string JobOption::key() const {
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', '-');
@@ -40,7 +34,7 @@ const std::vector<JobOption>& job_option_table() {
        .help = "largest offset that is searched, in tokens",
        .member = &J::reach,
        .least = 1,
-       .most = most_offset},
+       .most = 4096},
       {.name = "level",
        .help = "chance that a head without a preference is given an offset",
        .member = &J::level,
@@ -95,12 +89,9 @@ void add_options(Attributes& provenance, const JobOptions& options, int threads)
         [&](auto member) {
           const auto& value = value_of(options, member);
           using Value = std::decay_t<decltype(value)>;
-          if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
-            if (value.empty()) return;
-          }
-          if constexpr (std::is_same_v<Value, bool>) {
-            if (!value) return;
-          }
+          constexpr bool is_list = std::is_same_v<Value, std::vector<std::string>>;
+          if constexpr (is_list || std::is_same_v<Value, bool>)
+            if (value == Value()) return;
           Attribute& attribute = provenance[std::string(option.name)];
           if constexpr (std::is_same_v<Value, double>)
             attribute = value;

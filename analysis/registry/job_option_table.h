@@ -26,18 +26,13 @@ struct JobOption {
 };
 
 /// The value that JobOption::member refers to.
-template <class Value>
-Value& value_of(JobOptions& options, Value JobOptions::*member) {
+/// @param options  of a job, const or not
+template <class Options, class Value>
+auto& value_of(Options& options, Value JobOptions::*member) {
   return options.*member;
 }
-template <class Value>
-const Value& value_of(const JobOptions& options, Value JobOptions::*member) {
-  return options.*member;
-}
-inline Index& value_of(JobOptions& options, const OwnOption* own) {
-  return options[*own];
-}
-inline Index value_of(const JobOptions& options, const OwnOption* own) {
+template <class Options>
+decltype(auto) value_of(Options& options, const OwnOption* own) {
   return options[*own];
 }
 

@@ -5,17 +5,35 @@
 #include <limits>
 #include <vector>
 
-#include <boost/math/special_functions/digamma.hpp>
-#include <boost/math/special_functions/trigamma.hpp>
-
 #include "quantile.h"
 
 namespace headwave {
 
 namespace {
 
-using boost::math::digamma;
-using boost::math::trigamma;
+/// Steps of the recurrence that bring x to 8 or more.
+int steps_to_eight(double x) {
+  return x < 8 ? static_cast<int>(std::ceil(8 - x)) : 0;
+}
+
+/// Derivative of log gamma: recurrence up to 8, then Stirling's series.
+double digamma(double x) {
+  const int steps = steps_to_eight(x);
+  double sum = 0;
+  for (int k = 0; k < steps; ++k) sum -= 1 / (x + k);
+  x += steps;
+  const double y = 1 / (x * x);
+  return sum + std::log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y / 240)));
+}
+
+double trigamma(double x) {
+  const int steps = steps_to_eight(x);
+  double sum = 0;
+  for (int k = 0; k < steps; ++k) sum += 1 / ((x + k) * (x + k));
+  x += steps;
+  const double y = 1 / (x * x);
+  return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y / 30)));
+}
 
 /// The x with trigamma(x) = value, by bisection of log x: trigamma falls everywhere.
 double inverse_trigamma(double value) {

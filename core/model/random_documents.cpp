@@ -42,8 +42,8 @@ void fill(TokenSequence& sequence, const WordUrn& urn, const RandomWordsOptions&
 
 }  // namespace
 
-DrawnDocuments::DrawnDocuments(Index documents, Index length, std::uint64_t seed,
-                               std::function<Document(Index i, Random random)> draw, Attributes notes)
+RandomDocuments::RandomDocuments(Index documents, Index length, std::uint64_t seed,
+                                 std::function<Document(Index i, Random random)> draw, Attributes notes)
     : count_(documents), length_(length), seed_(seed), draw_(std::move(draw)), provenance_(std::move(notes)) {
   provenance_["documents"] = static_cast<std::int64_t>(documents);
   provenance_["length"] = static_cast<std::int64_t>(length);
@@ -73,10 +73,10 @@ std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions
                               : options.closes < 0                    ? "one before every document"
                               : options.opens < 0                     ? "one after every document"
                                                   : "opening and closing token around every document";
-  return std::make_unique<DrawnDocuments>(options.documents, options.length, options.seed, draw,
-                                          Attributes{{"source", std::string("random words")},
-                                                     {"word_seed", static_cast<std::int64_t>(options.seed)},
-                                                     {"special_tokens", std::string(special)}});
+  return std::make_unique<RandomDocuments>(options.documents, options.length, options.seed, draw,
+                                           Attributes{{"source", std::string("random words")},
+                                                      {"word_seed", static_cast<std::int64_t>(options.seed)},
+                                                      {"special_tokens", std::string(special)}});
 }
 
 std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const RepeatedTokensOptions& options) {
@@ -98,7 +98,7 @@ std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const Rep
     if (opens) document.special.front() = 1;
     return document;
   };
-  return std::make_unique<DrawnDocuments>(
+  return std::make_unique<RandomDocuments>(
       options.documents, options.period * options.repeats + (opens ? 1 : 0), options.seed, draw,
       Attributes{{"source", std::string("repeated random tokens")},
                  {"period", static_cast<std::int64_t>(options.period)},

@@ -11,12 +11,12 @@
 namespace headwave {
 
 /// Documents of one length, each drawn from a random stream of its own.
-class DrawnDocuments : public Source {
+class RandomDocuments : public Source {
  public:
   /// @param draw  may be called from several threads
   /// @param notes  provenance beside the numbers of documents and tokens
-  DrawnDocuments(Index documents, Index length, std::uint64_t seed,
-                 std::function<Document(Index i, Random random)> draw, Attributes notes);
+  RandomDocuments(Index documents, Index length, std::uint64_t seed,
+                  std::function<Document(Index i, Random random)> draw, Attributes notes);
 
   [[nodiscard]] Index count() const override { return count_; }
   [[nodiscard]] Index length(Index /*i*/) const override { return length_; }

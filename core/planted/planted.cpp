@@ -283,10 +283,10 @@ std::unique_ptr<Source> planted_documents(const PlantedModel& planted, Index doc
     }
     return document;
   };
-  return std::make_unique<DrawnDocuments>(documents, length, seed, draw,
-                                          Attributes{{"source", std::string("planted words")},
-                                                     {"document_seed", static_cast<std::int64_t>(seed)},
-                                                     {"special_tokens", std::string("[CLS] first, [SEP] last")}});
+  return std::make_unique<RandomDocuments>(documents, length, seed, draw,
+                                           Attributes{{"source", std::string("planted words")},
+                                                      {"document_seed", static_cast<std::int64_t>(seed)},
+                                                      {"special_tokens", std::string("[CLS] first, [SEP] last")}});
 }
 
 }  // namespace headwave
