@@ -156,7 +156,7 @@ std::unique_ptr<EmbeddingMeans> means_of(const Stack& stack, const PositionAtlas
 }
 
 /// scale tr(W_Q^T C W_K); 0 without words.
-double self_term(const Matrix& covariance, const HeadWeights& head, double scale) {
+double own_token_term(const Matrix& covariance, const HeadWeights& head, double scale) {
   return covariance.size() == 0 ? 0.0 : scale * product(covariance, head.key).cwiseProduct(head.query).sum();
 }
 
@@ -193,7 +193,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   const Index rows = atlas.grid.rows();
   for (Vector* vector :
        {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.other_null_quantile, &atlas.p_value, &atlas.q_value,
-        &atlas.estimate, &atlas.self_term, &atlas.weight, &atlas.chance, &atlas.offset})
+        &atlas.estimate, &atlas.own_token_term, &atlas.weight, &atlas.chance, &atlas.offset})
     *vector = Vector::Constant(rows, not_defined);
   const Index positions = stack.embedding.positions.rows();
   atlas.status.assign(static_cast<std::size_t>(rows), PredictedStatus::nothing);
@@ -223,8 +223,8 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
       const PositionKernel found = position_kernel(seen, weights, null);
       const auto near = found.with_bias.segment(atlas.length - 1 - atlas.reach, atlas.kernel.cols());
       atlas.kernel.row(row) = stack.block.score_scale * near.transpose();
-      atlas.self_term[row] = self_term(covariance, weights, stack.block.score_scale);
-      atlas.kernel(row, atlas.reach) += atlas.self_term[row];
+      atlas.own_token_term[row] = own_token_term(covariance, weights, stack.block.score_scale);
+      atlas.kernel(row, atlas.reach) += atlas.own_token_term[row];
       atlas.toeplitz_r2[row] = found.toeplitz_r2;
       atlas.other_r2[row] = found.other_r2;
       if (found.null_other_r2.size() > 0) null_other_r2.row(row) = found.null_other_r2.transpose();
@@ -272,10 +272,10 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
                     {"other_r2", "under random rotations of the keys, heads pooled", no_null});
   fields.add("kernel", {layer, head, offset_axis("offset", -atlas.reach, atlas.reach)}, "1",
              "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and "
-             "self_term",
+             "own_token_term",
              atlas.kernel);
-  fields.add("self_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
-             atlas.self_term);
+  fields.add("own_token_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
+             atlas.own_token_term);
   fields.note_all("length", atlas.length)
       .note_all("reach", atlas.reach)
       .note_all("level", null.level)

@@ -92,7 +92,7 @@ struct PositionAtlas {
   Index length = 0;            ///< T
   Index reach = 0;             ///< tokens, at most T - 1
   Matrix kernel;               ///< (rows, 2 reach + 1)  equation (1)
-  Vector self_term;            ///< (rows)  the part of kernel[0] that comes from a word meeting itself
+  Vector own_token_term;       ///< (rows)  the part of kernel[0] that comes from a word meeting itself
   Vector toeplitz_r2;          ///< (rows)
   Vector other_r2;             ///< (rows)  the same without offset 0: this one decides
   Vector other_null_quantile;  ///< (rows)  of other_r2
@@ -113,9 +113,9 @@ struct PositionAtlas {
 ///                 + [t = 0] scale tr(W_Q^T C W_K)                                              (1)
 ///
 /// P the positions averaged over words through the layer's norms, C the covariance of words there
-/// (core/model/layer_positions.h): a token shares its word with itself alone, the self term. In layer 0 that
+/// (core/model/layer_positions.h): a token shares its word with itself alone, the own-token term. In layer 0 that
 /// is what scores are on average; above it a proxy, since the blocks between have changed positions and
-/// words. Without word embeddings P is position_kernel()'s and there is no self term. Under a causal mask
+/// words. Without word embeddings P is position_kernel()'s and there is no own-token term. Under a causal mask
 /// only offsets t <= 0 are predicted.
 ///
 /// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at

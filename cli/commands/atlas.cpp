@@ -34,7 +34,7 @@ int atlas(AtlasCommand& options) {
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());
   for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
-      say(fmt::format("a partial checkpoint: missing are {}; the weights of the layers that are there are looked at",
+      say(fmt::format("a partial checkpoint: missing are {}; only the layers that are present are analysed",
                       std::get<std::string>(missing->second)));
   for (const KindResult& found : results)
     if (const auto rows = found.result.provenance.find("positions_read"); rows != found.result.provenance.end())
@@ -50,42 +50,37 @@ int atlas(AtlasCommand& options) {
 
 void add_atlas(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<AtlasCommand>();
-  CLI::App* command = program.add_subcommand(
-      "atlas", "predict where every head looks without a text, from weights and random words");
+  CLI::App* command =
+      program.add_subcommand("atlas", "predict where every head looks without a text, from weights and random words");
   const OptionRows row(*command);
   ModelAtlasOptions& atlas_options = options->atlas;
   PositionAtlasOptions& weights = atlas_options.atlas;
-  row("--model", options->model, "DIR",
-      "model directory: config.json, weights, and a tokenizer if there is one")
+  row("--model", options->model, "DIR", "model directory: config.json, weights, and a tokenizer if there is one")
       ->required();
   row("--map", options->map, "FILE", "TOML file that describes the model's tensors (docs/model-map.md)");
   add_place_options(*command, options->place);
-  row("--passes", atlas_options.words.documents, nullptr,
-      "documents of random words to run; 0: weights alone",
+  row("--passes", atlas_options.words.documents, nullptr, "documents of random words to run; 0: weights alone",
       whole_number(0, 100000))
       ->capture_default_str();
   row("--length", weights.length, nullptr,
-      "number of positions, and tokens per document; 0: as the position table, at most 512",
-      whole_number(0, 1048576))
+      "number of positions, and tokens per document; 0: as the position table, at most 512", whole_number(0, 1048576))
       ->capture_default_str();
   row("--rows", atlas_options.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
   row("--reach", weights.reach, nullptr, "largest offset that is predicted, in tokens", whole_number(1, 1048576))
       ->capture_default_str();
   row("--draws", weights.null.draws, nullptr, "random rotations for the null", whole_number(3, 100000))
       ->capture_default_str();
-  row("--level", weights.null.level, nullptr,
-      "false discovery rate: accepted share of false offsets", real_number(0.0, 1.0))
+  row("--level", weights.null.level, nullptr, "false discovery rate: accepted share of false offsets",
+      real_number(0.0, 1.0))
       ->capture_default_str();
-  row("--seed", weights.null.seed, nullptr, "seed of all random numbers", not_negative())
-      ->capture_default_str();
+  row("--seed", weights.null.seed, nullptr, "seed of all random numbers", not_negative())->capture_default_str();
   row("--threads", weights.threads, nullptr, "number of threads; 0: one per core; results are identical",
       whole_number(0, 1024))
       ->capture_default_str();
   add_folder_options(*command, options->folder, true);
   add_drawing_options(*command, options->folder.drawing, false);
   add_table_options(*command, options->folder.table);
-  add_examples(*command, {{"atlas --model minilm --out atlas",
-                           "where every head would look, the clearest first"},
+  add_examples(*command, {{"atlas --model minilm --out atlas", "where every head would look, the clearest first"},
                           {"atlas --model minilm --passes 0 --out weights", "from the weights alone"}});
   command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });
 }

@@ -97,8 +97,7 @@ std::string json_of_header(std::string_view text, const std::string& file) {
     if (quote != '\0') {
       // NumPy writes no escapes in types; in the names of a structured array's columns they do not matter
       // here.
-      if (c == '\\' || c == '\0' || c == '\n' || c == '"')
-        refuse(at, "a text in quotes without backslashes was expected");
+      if (c == '\\' || c == '\0' || c == '\n' || c == '"') refuse(at, "expected a text in quotes without backslashes");
       json += c == quote ? '"' : c;
       if (c == quote) quote = '\0';
     } else if (c == '\'' || c == '"') {
@@ -109,7 +108,7 @@ std::string json_of_header(std::string_view text, const std::string& file) {
       may_close.push_back(c != '(' || text.substr(next).starts_with(')'));
       json += c == '(' ? '[' : c;
     } else if (c == ')' || c == ']' || c == '}') {
-      if (may_close.size() == 1 || !may_close.back()) refuse(at, "',' was expected after the only entry of a tuple");
+      if (may_close.size() == 1 || !may_close.back()) refuse(at, "expected ',' after the only entry of a tuple");
       may_close.pop_back();
       json.resize(json.find_last_not_of(' ') + 1);
       if (json.ends_with(',')) json.pop_back();

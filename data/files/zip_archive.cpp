@@ -34,7 +34,7 @@ class ZipPart {
     return value;
   }
   [[nodiscard]] std::string_view text(std::size_t at, std::size_t bytes) const {
-    if (at > text_.size() || bytes > text_.size() - at) refuse_archive(file_, "its directory ends too soon");
+    if (at > text_.size() || bytes > text_.size() - at) refuse_archive(file_, "its directory is cut short");
     return std::string_view(text_).substr(at, bytes);
   }
   [[nodiscard]] const std::string& all() const { return text_; }
@@ -77,7 +77,7 @@ std::size_t first_byte(const FileBytes& file, const ZipMember& member) {
   const ZipPart local(file, member.first, local_bytes + member.name.size());
   if (local.text(0, 4) != "PK\x03\x04" || local.number(26, 2) != member.name.size() ||
       local.text(local_bytes, member.name.size()) != member.name)
-    refuse_archive(file, fmt::format("no member '{}' where its directory promises it", printable(member.name, 60)));
+    refuse_archive(file, fmt::format("member '{}' is not where the directory says", printable(member.name, 60)));
   return member.first + local_bytes + member.name.size() + local.number(28, 2);
 }
 
@@ -87,7 +87,7 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
   const auto [directory, promised] = directory_of(file);
   std::vector<ZipMember> members;
   for (std::size_t at = 0; at < directory.all().size();) {
-    if (directory.text(at, 4) != "PK\x01\x02") refuse_archive(file, "its directory has no entry where one is promised");
+    if (directory.text(at, 4) != "PK\x01\x02") refuse_archive(file, "its directory states more entries than it has");
     const std::size_t name = directory.number(at + 28, 2), extra = directory.number(at + 30, 2);
     ZipMember member{std::string(directory.text(at + entry_bytes, name)), directory.number(at + 42, 4),
                      directory.number(at + 24, 4), static_cast<std::uint32_t>(directory.number(at + 16, 4))};
@@ -104,7 +104,7 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
     at += entry_bytes + name + extra + directory.number(at + 32, 2);
     members.push_back(std::move(member));
   }
-  if (members.size() != promised) refuse_archive(file, "its directory has other entries than it says");
+  if (members.size() != promised) refuse_archive(file, "its directory states another number of entries than it has");
   return members;
 }
 
@@ -118,7 +118,7 @@ void require_check_sum(const FileBytes& file, const ZipMember& member) {
     check = crc32_z(check, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   }
   if (check != member.check)
-    throw FormatError(fmt::format("{}: {} has another check sum (CRC-32) than its directory says: it is damaged",
+    throw FormatError(fmt::format("{}: {} its check sum (CRC-32) differs from the directory's: it is damaged",
                                   shown_path(file.path()), printable(member.name)));
 }
 

@@ -189,7 +189,7 @@ class StateDocuments : public Source {
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
       throw FormatError(
-          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path()), stored, at_most),
+          fmt::format("{}: holds {} documents, but {} are requested", shown_path(files_->path()), stored, at_most),
           give("documents", fmt::format("{} or fewer", stored)));
     if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
   }
@@ -257,7 +257,7 @@ class StateDocuments : public Source {
     for (const std::string& text : contents().documents) {
       const ArrayExtent extent = array_extent(*files_->arrays, one, text);
       if (extent.documents != 1)
-        throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
+        throw FormatError(fmt::format("{} holds {} documents, expected one document per array",
                                       files_->arrays->called(one.of(text)), extent.documents));
       documents_.push_back({text, 0, extent.length, text});
     }
@@ -411,8 +411,7 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
   for (const Index said : {heads, files.facts.heads.value_or(0)})
     if (said > 0 && said != block.heads)
       throw ShapeError(
-          fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
-                      "file's num_heads)",
+          fmt::format("{}: finished attention has {} heads, but head_count or the file's num_heads says {}",
                       shown_path(files.path()), block.heads, said));
   block.causal = files.facts.causal ? *files.facts.causal : is_causal(documents);
   block.window = files.facts.window.value_or(0);
@@ -423,10 +422,10 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
 /// @throws ShapeError if the model has other heads, fewer layers, or reads two sequences
 void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
-    throw ShapeError(
-        fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
-                    shown_path(files.path()), model.family),
-        omit("model"));
+    throw ShapeError(fmt::format("{}: a {} is an encoder-decoder: whether this attention is the encoder's, the "
+                                 "decoder's or cross-attention is unknown",
+                                 shown_path(files.path()), model.family),
+                     omit("model"));
   if (const Index heads = heads_of(files); heads != model.stack.block.heads)
     throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
                                  shown_path(files.path()), heads, model.stack.block.heads));
@@ -573,25 +572,26 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
   constexpr double enough = 0.95;
   const double share = share_from_norm(states, norm);
   if (raw && share > enough)
-    throw FormatError(fmt::format("{} is already what the norm before layer {}'s attention gives", called, layer),
-                      omit("apply_norm"));
+    throw FormatError(
+        fmt::format("{} has already been normalised by the norm before layer {}'s attention", called, layer),
+        omit("apply_norm"));
   if (raw || share >= enough) return;
   std::vector<Remedy> remedies{give("any_states", "", "to take states that were changed on purpose")};
   if (!post) remedies.insert(remedies.begin(), give("apply_norm", "", "if these are raw residual states"));
-  throw FormatError(
-      fmt::format("{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has mean "
-                  "0 and variance 1 over the width in {:.1f} % of the rows, expected {:g} % or more{}",
-                  called, layer, 100 * share, 100 * enough,
-                  post ? "; are they of another layer, or from before the norm?" : ""),
-      std::move(remedies));
+  throw FormatError(fmt::format("{} does not look normalised by the norm before layer {}'s attention: (x - shift) / "
+                                "scale has mean 0 and variance 1 in {:.1f} % of the rows, expected {:g} % or more{}",
+                                called, layer, 100 * share, 100 * enough,
+                                post ? "; are they of another layer, or from before the norm?" : ""),
+                    std::move(remedies));
 }
 
 /// Refuses states that no norm gave, or normalises raw states of a pre-norm model if that was asked for.
 StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   const bool post = model.stack.block.norm_place == NormPlace::post;
   if (post && options.apply_norm)
-    throw ShapeError(fmt::format("a {} normalises after its layers: what enters them is taken as it is", model.family),
-                     omit("apply_norm"));
+    throw ShapeError(
+        fmt::format("a {} normalises after its layers, so there is no norm to apply before attention", model.family),
+        omit("apply_norm"));
   std::vector<Norm> norms;
   for (Index layer = 0; layer < model.stack.layers(); ++layer) norms.push_back(norm_entering(model.stack, layer));
   return [storage = model.storage, norms, post, apply = options.apply_norm, any = options.any_states](
@@ -625,7 +625,7 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
   const std::filesystem::path& path = at.path;
   const std::shared_ptr<const StateFiles> files = opened(at, options);
   if (options.apply_norm)
-    throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", path.string()),
+    throw ShapeError(fmt::format("{}: applying the model's norm needs a model", path.string()),
                      {give("model", "DIR"), omit("apply_norm")});
   const std::size_t layers = files->contents.layers.size();
   if (files->is_attention()) {
@@ -642,7 +642,7 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
   const std::shared_ptr<const StateFiles> files = opened(at, options);
   if (files->is_attention()) {
     if (options.apply_norm || options.any_states)
-      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", path.string()),
+      throw ShapeError(fmt::format("{}: finished attention has no states to normalise", path.string()),
                        omit(options.apply_norm ? "apply_norm" : "any_states"));
     require_attention_of(model, *files);
     require_same_attention(*files, model.stack.block);
@@ -669,11 +669,10 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
   require_same_attention(*files, model.stack.block);
   require_heads(*files, layers, model.stack.block.heads, model.stack.block.kv_heads);
   if (model.stack.rotary() != nullptr && layers.front().queries && files->facts.turned.value_or(false))
-    throw ShapeError(
-        fmt::format("{}: its queries and keys are turned already (attribute 'turned'), and the model would "
-                    "turn them again",
-                    path.string()),
-        omit("model"));
+    throw ShapeError(fmt::format("{}: rotary positions have already turned its queries and keys (attribute 'turned'), "
+                                 "and the model would turn them again",
+                                 path.string()),
+                     omit("model"));
   StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
   const Index words = model.stack.embedding.words.rows();

@@ -25,7 +25,7 @@ Index largest_vocabulary(std::size_t entries) {
 }
 
 Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file) {
-  if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty: give one with tokens in it", file));
+  if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty", file));
   const Index most = largest_vocabulary(entries.size());
   std::int64_t largest = 0;
   for (const VocabularyEntry& entry : entries) {
@@ -144,7 +144,7 @@ std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown
   const std::int32_t id = vocabulary.id(unknown);
   if (id < 0)
     throw FormatError(
-        fmt::format("{}: the unknown token '{}' is not in the vocabulary: add it, or name the one that is", file,
+        fmt::format("{}: the unknown token '{}' is not in the vocabulary: add it, or name a token that is", file,
                     printable(unknown)));
   return id;
 }
@@ -321,7 +321,7 @@ Merge merge_of_line(std::string_view line, const std::string& place) {
   const bool has_two_parts = blank != line.npos && line.find(' ', blank + 1) == line.npos;
   if (!has_two_parts || blank == 0 || blank + 1 == line.size())
     throw FormatError(
-        fmt::format("{}: a merge is two pieces with one blank between, and this is '{}'", place, printable(line)));
+        fmt::format("{}: expected a merge of two pieces with one space between, found '{}'", place, printable(line)));
   return {std::string(line.substr(0, blank)), std::string(line.substr(blank + 1))};
 }
 

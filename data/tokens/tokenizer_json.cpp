@@ -27,8 +27,7 @@ using Readable = std::function<std::string(std::string_view)>;
 /// Refuses a step of a type that is not known.
 /// @param known  types, as one lists them in a sentence
 [[noreturn]] void refuse_type(const JsonObject& step, const std::string& type, const char* known) {
-  throw FormatError(fmt::format("{}: type '{}' is not known, expected {}: leaving it out would change what comes out",
-                                step.place(), printable(type), known));
+  throw FormatError(fmt::format("{}: type '{}' is not supported, expected {}", step.place(), printable(type), known));
 }
 
 // Sections of a tokenizer.json are steps with a `type` each; a step may be a sequence of steps.
@@ -41,7 +40,7 @@ std::vector<JsonObject> steps_of(const JsonObject& step, const std::string& key)
 
 std::int32_t token_id_of(std::int64_t id, const std::string& place) {
   if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-    throw FormatError(fmt::format("{}: {} is no token id", place, id));
+    throw FormatError(fmt::format("{}: {} is not a token id", place, id));
   return static_cast<std::int32_t>(id);
 }
 

@@ -58,7 +58,7 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   const JsonObject config(settings, shown_path(files.size() > 1 ? files[1] : vocab_txt));
   const std::string tokenizer_class = config.text("tokenizer_class", "");
   if (tokenizer_class.starts_with("BertJapanese"))
-    throw FormatError(fmt::format("{}: {} finds words with a morphological analyser, which headwave has not",
+    throw FormatError(fmt::format("{}: {} splits words with a morphological analyser, which headwave does not have",
                                   config.place(), printable(tokenizer_class)),
                       give("ids", "FILE", "in place of a text"));
   if (!config.flag("do_basic_tokenize", true))

@@ -109,7 +109,7 @@ class Compared {
         return change_text(visible_text(one[place(w, row)]), visible_text(other[place(w, row)]), false);
       });
   }
-  /// "profile at -1, weight, by position, by self": what changed beyond its interval.
+  /// "profile at -1, weight, by position, by own token": what changed beyond its interval.
   [[nodiscard]] std::string changed(std::size_t row) const {
     std::vector<std::string> names;
     for (std::size_t m = 0; m < measures_.size(); ++m) {

@@ -122,7 +122,7 @@ TEST_CASE("the atlas of the planted bank predicts every planted offset, from the
         CHECK(atlas.other_r2[row] > atlas.other_null_quantile[row]);
       } else if (head.kind == PlantedKind::content) {
         CHECK(atlas.offset[row] == 0);  // every word finds itself, and nothing but its word
-        CHECK(atlas.self_term[row] > 0.9 * atlas.kernel(row, atlas.reach));
+        CHECK(atlas.own_token_term[row] > 0.9 * atlas.kernel(row, atlas.reach));
       } else {
         CHECK(std::isnan(atlas.offset[row]));
       }
@@ -157,12 +157,12 @@ TEST_CASE("two words and three positions, on the page: the kernel with b_Q, and 
   PositionAtlasOptions options;
   options.null.draws = 0;
   const PositionAtlas atlas = position_atlas(stack, options);
-  CHECK(atlas.self_term[0] == 0.5);
+  CHECK(atlas.own_token_term[0] == 0.5);
   const Vector expected = (Vector(5) << -2, -0.75, 1.0 / 3 + 0.5, 0.75, 1).finished();
   CHECK((atlas.kernel.row(0).transpose() - expected).cwiseAbs().maxCoeff() < 1e-6);
   CHECK(atlas.status[0] == PredictedStatus::edge);
   stack.embedding.words = {};
-  CHECK(position_atlas(stack, options).self_term[0] == 0);
+  CHECK(position_atlas(stack, options).own_token_term[0] == 0);
 }
 
 TEST_CASE("a kernel that rises to the end of the search predicts nothing: undefined (edge), at every reach") {

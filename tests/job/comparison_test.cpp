@@ -112,7 +112,7 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
 TEST_CASE("parts of a profile without strength have not changed, whatever they are") {
   const auto accounted = [](double part, const std::vector<std::uint8_t>& verdicts) {
     Result result = looking(-1, 1);
-    const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "context"}};
+    const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "own token", "context"}};
     const std::vector<Axis> axes{layer_axis(layers), head_axis(heads)}, parts{cause, axes[0], axes[1]};
     Fields account("head_account");
     account.flags("verdict", axes, "", verdicts, {"positional", "no preference", "undefined"});
@@ -127,7 +127,7 @@ TEST_CASE("parts of a profile without strength have not changed, whatever they a
   using enum ChangeVerdict;
   CHECK(part.verdict == std::vector<ChangeVerdict>{beyond, no_interval, no_interval, beyond, no_interval, beyond});
   CHECK(part.second[1] == 0.9);
-  CHECK(measure(compared, "by_self").verdict == part.verdict);
+  CHECK(measure(compared, "by_own_token").verdict == part.verdict);
 }
 
 TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is called") {
