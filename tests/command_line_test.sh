@@ -128,7 +128,7 @@ finished="--states $others/expected.safetensors --dataset full.attentions --axes
 expect 0 "" -q run $finished --only measured_offset,head_types,head_account --no-figures --out "$work/finished"
 expect 0 "needs queries and keys; the file holds finished attention" inspect -a "$work/finished"
 # shellcheck disable=SC2086
-expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
+expect 0 "--only head_account: gave no result: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
 expect 2 "does not apply to --states" -q run $finished --model "$others" --intervene words-only --out "$work/r"
 # shellcheck disable=SC2086
@@ -144,9 +144,9 @@ for name in even.json report.html figures/offset_profile.svg causal/report.html;
 ln "$work/own/report.html" "$work/hard.json"
 ln -s own/report.html "$work/soft.json"
 own="--model $golden --only measured_offset --no-figures --out $work/own --force"
-expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" run --states "$work/own/results.h5" --model "$golden" --no-figures --out "$work/own" --force
+expect 1 "results.h5: would replace the input $work/own/results.h5" run --states "$work/own/results.h5" --model "$golden" --no-figures --out "$work/own" --force
 for ids in own/report.html own/figures/offset_profile.svg own/causal/report.html hard.json soft.json; do
-  expect 1 "would be replaced, and is the input $work/$ids; choose another --out" run --model "$golden" --ids "$work/$ids" --out "$work/own"
+  expect 1 "would replace the input $work/$ids; choose another --out" run --model "$golden" --ids "$work/$ids" --out "$work/own"
 done
 cmp -s "$work/even.json" "$work/own/report.html" && cmp -s "$stored" "$work/own/results.h5" || { echo "FAILED: an input was replaced"; failed=1; }
 # shellcheck disable=SC2086
@@ -163,10 +163,10 @@ expect 0 "" run --model "$golden" --ids "$work/once.json" --no-figures --out "$w
 digests "$work/once-run" >"$work/a.csv"; digests "$work/again-run" | cmp -s - "$work/a.csv" || { echo "FAILED: documents that come twice change the result"; failed=1; }
 cp -r "$golden" "$work/beside"
 for i in 1 2; do expect 0 "" -q run --model "$work/beside" --ids "$work/even.json" --only measured_offset --no-figures --out "$work/beside" --force; done
-expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/own" "$work/beside" --out "$work/own" --force
-expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/beside" "$work/own/results.h5" --no-figures --out "$work/own" --force
+expect 1 "results.h5: would replace the input $work/own/results.h5" compare "$work/own" "$work/beside" --out "$work/own" --force
+expect 1 "results.h5: would replace the input $work/own/results.h5" compare "$work/beside" "$work/own/results.h5" --no-figures --out "$work/own" --force
 cp "$work/own/results.h5" "$work/own/all-columns.csv"
-expect 1 "all-columns.csv: would be replaced, and is the input $work/own/all-columns.csv; choose another --csv" export "$work/own/all-columns.csv" --csv "$work/own" --force
+expect 1 "all-columns.csv: would replace the input $work/own/all-columns.csv; choose another --csv" export "$work/own/all-columns.csv" --csv "$work/own" --force
 # A finished run is what was asked for, and no other.
 read="run $raw --apply-norm --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
@@ -191,7 +191,7 @@ expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8"
 
 # One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
 printf 'a b c\n' >"$work/sentence.txt"
-expect 0 "sentence.txt: one document of 5 tokens; statistics over so few are rough, 100 are usual" run --model "$work/bert" --text "$work/sentence.txt" --out "$work/one" $quick
+expect 0 "sentence.txt: one document of 5 tokens; statistics over so few are rough; 100 are usual" run --model "$work/bert" --text "$work/sentence.txt" --out "$work/one" $quick
 expect 1 "3 tokens, enough for 0 documents of 6; 1 were asked for" run --model "$work/bert" --text "$work/sentence.txt" --length 6 --out "$work/e"
 expect 1 "enough for 0 documents of 40; 2 were asked for" run --model "$work/bert" --text "$work/sentence.txt" --documents 2 --out "$work/e"
 expect 1 "standard input: it is empty; expected text" run --model "$work/bert" --text - --out "$work/e"
@@ -246,12 +246,12 @@ expect 1 "single.json: documents of a single token" run --model "$families/gpt2"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
 expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
 expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
-expect 1 "400 random tokens 3 times make documents of 1200 tokens, the model has 24 positions; give --random-tokens 8 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
+expect 1 "400 random tokens 3 times make documents of 1200 tokens, but the model has 24 positions; give --random-tokens 8 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
 expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
 expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
-expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
-expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
+expect 1 "100000 positions are requested, but the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
+expect 1 "25 rows of the position table are requested, but it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 
 expect 1 "already say which layer states enter; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
@@ -282,7 +282,7 @@ expect 1 "--force" demo --write-model "$work/model"
 expect 0 "headwave run --model" demo --write-model "$work/it's planted" --documents 2
 (eval "set -- $(grep -o 'headwave run .*' "$work/err")" && [ "$4" = "$work/it's planted" ]) || { echo "FAILED: a printed command cannot be typed"; failed=1; }
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
-expect 1 "needs more than the 1MB of resident memory that it may take; give --max-memory SIZE to allow more" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
+expect 1 "needs more than its limit of 1MB of resident memory; give --max-memory SIZE to allow more" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
 # Weights read layer by layer change no digit; the first layers of a model are what they are among all.
 expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
 expect_line 2 "--weights: expected auto, memory or layers, got 'disk'" run --weights disk
@@ -292,7 +292,7 @@ done
 digests "$work/layers" >"$work/a.csv"; digests "$work/memory" | cmp -s - "$work/a.csv" || { echo "FAILED: weights read layer by layer give other digits"; failed=1; }
 expect 0 "of 8 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/first" --no-figures --layers 0-0
 grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; failed=1; }
-expect 1 "layers 0 to 4 were asked for, the model has 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
+expect 1 "layers 0 to 4 are requested, but the model has only 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
 expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene without-heads=L0H2
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
@@ -340,7 +340,7 @@ expect 0 "10 draws are too few for a level of 0.05; 40 would be enough" compare 
 expect 1 "cannot be compared: reach" compare "$work/A" "$work/short" --out "$work/differ"
 sed 's/\(\[[0-9]*\(,[0-9]*\)\{47\}\)[0-9,]*\]/\1]/g' "$work/eight.json" >"$work/eight48.json"
 expect 0 "" run --model "$work/model" --ids "$work/eight48.json" --out "$work/shorter" $few
-expect 1 "documents have 64 tokens against 48, and mean weights and profiles change with the length whatever heads do; give --length 48 to both runs" compare "$work/A" "$work/shorter"
+expect 1 "documents have 64 tokens against 48, and profiles depend on the length; give --length 48 to both runs" compare "$work/A" "$work/shorter"
 expect 0 "comparable head by head: one model, the same 8 documents of 64 tokens" compare "$work/A" "$work/A"
 expect 3 "other interventions: none -> positions-only" compare "$work/A" "$work/B" --wide
 expect 3 "one model, changed by an intervention" compare "$work/A" "$work/B"
@@ -409,7 +409,7 @@ cmp -s "$work/map/report.html" "$work/sent/page.html" || { echo "FAILED: the pag
 expect 1 "page.html: is already there; choose another --out, or replace it with --force" report "$work/sent" --out "$work/sent/page.html"
 expect 0 "wrote $work/sent/page.html" report "$work/sent" --out "$work/sent/page.html" --force
 expect 0 "wrote $work/sent/report.html" report "$work/sent"
-expect 1 "results.h5: would be replaced, and is the input" report "$work/sent" --out "$work/sent/results.h5" --force
+expect 1 "results.h5: would replace the input" report "$work/sent" --out "$work/sent/results.h5" --force
 expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$work/sent" --force
 expect 1 "text.txt" report "$work/text.txt" --out "$work/sent/none.html"
 expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
@@ -647,7 +647,7 @@ expect 0 "" -q spectrum --model "$2/tests/golden/families/gpt2" --out "$work/sp2
 if [ "$(id -u)" != 0 ]; then
   expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --formats svg
   chmod a-w "$work/kept/figures"
-  expect 1 "is of an earlier result and cannot be removed" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --no-figures --force
+  expect 1 "belongs to an earlier result and cannot be removed" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --no-figures --force
   chmod u+w "$work/kept/figures"
 fi
 
@@ -742,7 +742,7 @@ expect 1 "$problem" -q $sound "$work/unsound" --resume
 resumed="-q run --model $work/bert --ids $work/line.txt --out $work/u $quick"
 expect 0 "" $resumed --resume
 expect 0 "is finished" ${resumed#-q } --resume
-expect 0 "nothing was kept of an earlier run: beginning with the first document" run --model "$work/bert" --ids "$work/line.txt" --out "$work/u2" $quick --resume
+expect 0 "no earlier run is saved here: beginning with the first document" run --model "$work/bert" --ids "$work/line.txt" --out "$work/u2" $quick --resume
 changed="run --model $work/bert --ids $work/line.txt --out $work/changed $quick --intervene without-heads=L0H1"
 expect 0 "wrote" $changed
 expect 0 "is finished" $changed --resume
@@ -793,7 +793,7 @@ expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2"
 expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
 expect 2 "expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
 mkdir "$work/named" && cp "$work/d1/block-01-of-02.part" "$work/named/results.h5"
-expect 1 "results.h5: would be replaced, and is the input $work/named/results.h5" merge "$work/named/results.h5" "$work/d2" --no-figures --out "$work/named" --force
+expect 1 "results.h5: would replace the input $work/named/results.h5" merge "$work/named/results.h5" "$work/d2" --no-figures --out "$work/named" --force
 expect 0 "" -q merge "$work/d2" "$work/d1" --no-figures --out "$work/merged"
 expect 0 "" compare "$work/undivided" "$work/merged"
 grep -q "other options" "$work/out" && { echo "FAILED: a merged run is compared by what merged it"; failed=1; }

@@ -58,7 +58,7 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
       measured.threshold[kind][row] = threshold;
       OffsetStatus& status = measured.status[kind][static_cast<std::size_t>(row)];
       if (weight[column] > threshold + rounding)
-        status = t == 0 && !options.cross ? OffsetStatus::self
+        status = t == 0 && !options.cross ? OffsetStatus::own_token
                  : peak.at_edge           ? OffsetStatus::edge
                                           : OffsetStatus::offset;
       if (status == OffsetStatus::offset) measured.offset[kind][row] = static_cast<double>(t);
@@ -72,12 +72,12 @@ std::vector<Field> describe(const MeasuredOffsets& measured) {
   Fields fields("measured_offset");
   fields
       .add("offset", axes, "token", "offset at which the mean attention weight is largest", measured.offset,
-           "status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
+           "status is own token or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
            "the end of the search, |t| = reach")
       .note("reach", measured.reach)
       .note("level", measured.level);
   fields.flags("status", axes, "whether the head singles out an offset", measured.status,
-               {"offset", "self", "flat", "edge"});
+               {"offset", "own token", "flat", "edge"});
   fields.add("weight", axes, "1", "largest mean attention weight within reach", measured.weight);
   fields.add("threshold", axes, "1", "weight that a head without a preference stays below", measured.threshold);
   fields.add("chance", axes, "1", "weight expected at that offset if the queries are shuffled", measured.chance,

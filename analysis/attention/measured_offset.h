@@ -9,10 +9,10 @@ namespace headwave {
 
 /// Whether a head attends to one offset more than chance would explain.
 enum class OffsetStatus : std::uint8_t {
-  offset,  ///< yes
-  self,  ///< its maximum is at t = 0, which shuffled positions leave in place: it may look at itself or at equal words
-  flat,  ///< no: the maximum does not rise above the null
-  edge,  ///< it does, but lies at the end of the search: it may be larger beyond, so it is no estimate
+  offset,     ///< yes
+  own_token,  ///< its maximum is at t = 0, which shuffled positions leave in place: the query's own token
+  flat,       ///< no: the maximum does not rise above the null
+  edge,       ///< it does, but lies at the end of the search: it may be larger beyond, so it is no estimate
 };
 
 struct MeasuredOffsetOptions {
@@ -72,7 +72,7 @@ struct MeasuredOffsets {
 /// sum is far from normal even with its skewness corrected.
 ///
 /// (3) leaves three things in place. The token itself: a head may look at itself, or at equal words, whatever
-/// the order; a maximum at t = 0 is `self`. The end of the search: a maximum there is `edge`, since a wider
+/// the order; a maximum at t = 0 is `own token`. The end of the search: a maximum there is `edge`, since a wider
 /// one may find more; of four tokens, where |t| <= 1 is searched, only offset 0 can be told. Documents of
 /// unequal length: two share at most the pairs of the shorter one, and (5) takes that as all, so that it errs
 /// towards no offset.

@@ -66,7 +66,6 @@ std::vector<Field> describe(const PositionSpectrum& spectrum);
 
 /// Read by every analysis of the position table.
 inline constexpr OwnOption rows_option{
-    "rows", "first rows of the position table to read; 0: those that look trained", 0, 2, 1'000'000'000,
-    true};
+    "rows", "first rows of the position table to read; 0: those that look trained", 0, 2, 1'000'000'000, true};
 
 }  // namespace headwave

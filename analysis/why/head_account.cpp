@@ -336,11 +336,11 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   // Where the model knows no places, the mean of a place holds what texts have in common there.
   const bool places = account.site.tells_places(static_cast<std::size_t>(row / account.site.grid.heads));
   if (!places) {
-    if (self >= nearly_all) return AccountVerdict::self;
+    if (self >= nearly_all) return AccountVerdict::own_token;
     return position + context >= nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
   }
   if (position >= nearly_all) return AccountVerdict::positional;
-  if (self >= nearly_all) return AccountVerdict::self;
+  if (self >= nearly_all) return AccountVerdict::own_token;
   return context >= nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
 }
 
@@ -566,24 +566,22 @@ std::vector<Field> describe(const HeadAccount& account) {
   const Axis offset = offset_axis("offset", -account.site.reach, account.site.reach);
   const Axis term{"term", "1",
                   "what a dealt profile keeps of a head's attention: each term includes the terms before it",
-                  std::vector<std::string>{"position", "self", "context"}};
+                  std::vector<std::string>{"position", "own token", "context"}};
   const Axis match{"match", "1", "the profile that is held against the measured profile of other documents",
-                   std::vector<std::string>{"position", "self", "context", "replicated"}};
-  const Axis cause{"cause", "1", "cause of a profile", std::vector<std::string>{"position", "self", "context"}};
+                   std::vector<std::string>{"position", "own token", "context", "replicated"}};
+  const Axis cause{"cause", "1", "cause of a profile", std::vector<std::string>{"position", "own token", "context"}};
   const std::vector<Axis> heads{layer, head}, terms{term, layer, head}, matches{match, layer, head},
       parts{cause, layer, head};
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
   const char* const few = "fewer than 6 documents of this length";
   const char* const no_null = "no null was drawn";
   const auto or_self = [&](const std::string& why) {
-    return account.site.crosses()
-               ? why + "; of self always: queries and keys of cross-attention are different tokens, none meets itself"
-               : why;
+    return account.site.crosses() ? why + "; of own token always: in cross-attention no token meets itself" : why;
   };
   Fields fields("head_account");
   fields
       .flags("verdict", heads, "why a head looks where it looks", account.verdict,
-             {"positional", "self", "context", "mixed", "no preference", "undefined"})
+             {"positional", "own token", "context", "mixed", "no preference", "undefined"})
       .note("least_strength", HeadAccount::least_strength)
       .note("least_replicated", least_replicated)
       .note("nearly_all", nearly_all)

@@ -34,16 +34,16 @@ double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
 
 /// What a dealt profile still contains of a head's attention. Each term includes the terms before it.
 enum class AccountTerm : std::uint8_t {
-  position,  ///< positions: every token's content is dealt to another place, queries and keys apart
-  self,      ///< ... and every token meeting itself: queries and keys are dealt together
-  context,   ///< ... and how contents vary together on average at every distance
+  position,   ///< positions: every token's content is dealt to another place, queries and keys apart
+  own_token,  ///< ... and every token meeting itself: queries and keys are dealt together
+  context,    ///< ... and how contents vary together on average at every distance
 };
 constexpr std::size_t account_terms = 3;
 
 /// Why a head has its offset profile.
 enum class AccountVerdict : std::uint8_t {
   positional,     ///< where tokens stand gives nearly all of it
-  self,           ///< a token attending to its own content, at any place, does
+  own_token,      ///< a token attending to its own content, at any place, does
   context,        ///< the tokens around do: words that follow each other, what earlier layers brought along
   mixed,          ///< none of the three alone
   no_preference,  ///< it has no strength; or other documents do not show it; or places without order would do as well
@@ -70,7 +70,7 @@ struct HeadAccount {
   /// [term, then replicated: the other half's measured profile, the ceiling] (rows)  profile_overlap(), and its interval
   /// over documents; NaN: too few documents
   std::array<HeadNumber, account_terms + 1> overlap;
-  /// [term] (rows)  parts of what can be explained: by position, by self, by context; they add up to 1. Of self everything is NaN in cross-attention
+  /// [term] (rows)  parts of what can be explained: by position, by own token, by context; they add up to 1. Of own token everything is NaN in cross-attention
   std::array<HeadNumber, account_terms> part;
   Vector measured_offset, measured_weight;           ///< (rows)  where `measured` is largest; NaN: at the search's end
   std::array<Vector, account_terms> offset, weight;  ///< [term] (rows)  the same of `profile`
@@ -89,7 +89,7 @@ struct HeadAccount {
 /// rotation, position term, mask and cap:
 ///
 ///     position:  q'_i = m^Q_i + d^Q_rho(i),  k'_j = m^K_j + d^K_pi(j)                          (1)
-///     self:      q'_i = m^Q_i + d^Q_pi(i),   k'_j = m^K_j + d^K_pi(j)                          (2)
+///     own token: q'_i = m^Q_i + d^Q_pi(i),   k'_j = m^K_j + d^K_pi(j)                          (2)
 ///     context:   as (2), with c(j - i) added to the scores                                     (3)
 ///     c(t) = mean over documents and i of scale d^Q_i . d^K_(i+t), |t| < T/2, t not 0          (4)
 ///
@@ -98,30 +98,30 @@ struct HeadAccount {
 /// query nor key. Profiles are averages of attention weights, and nothing is assumed of scores, so what each
 /// step adds is exact:
 ///
-///     measured = position + (self - position) + (context - self) + (measured - context)        (5)
+///     measured = position + (own - position) + (context - own) + (measured - context)          (5)
 ///
 /// Documents of even and of odd number are two halves. A half is dealt with its own mean queries and the
 /// other half's mean keys, since noise in both means of one half would have their contents in common and pass
 /// for position. (What is left of it: the mean of n queries holds a share 1 / n of each, so tokens that meet
 /// themselves do so too weakly by 1 / n.) Its profiles are held against the *other* half's measured profile:
 /// so is its own measured profile (`replicated`), which is the ceiling. Measures are means over both ways.
-/// With o_x the overlap of a term, a = o_position / o_replicated and b = o_self /
+/// With o_x the overlap of a term, a = o_position / o_replicated and b = o_own /
 /// o_replicated, each within 0 .. 1,
 ///
-///     part by position = a,  by self = max(a, b) - a,  by context = 1 - max(a, b)              (6)
+///     part by position = a,  by own token = max(a, b) - a,  by context = 1 - max(a, b)         (6)
 ///
 /// Context is all that is left: (3) and the rest. It holds the order of words, and what earlier layers brought
 /// from one token to its neighbours; this stays where words are shuffled.
 ///
 /// A head has a preference if its strength is at least `least_strength` and o_replicated at
-/// least a half. It is positional, self or context if that part is at least three quarters, else mixed. A
+/// least a half. It is positional, own token or context if that part is at least three quarters, else mixed. A
 /// head of which position is the largest part is called positional or mixed only if the strength of its
 /// position profile is above what the same weights give with places in random order (ShuffledPlaces), false
 /// discoveries controlled over heads: a position table without order has a profile, too.
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are
 /// held. All documents are measured; so many are dealt, evenly spread, as make 4096 tokens, at least 8. Over few documents noise lowers o_replicated
-/// more than o_position, so small parts by self and context come out too low, beyond what the interval says.
+/// more than o_position, so small parts by own token and context come out too low, beyond what the interval says.
 ///
 /// The mean query of a place holds what the model knows of the place, and what texts have in common there:
 /// how they begin, a token that all of them end with. Where a model has no positions, or an intervention took

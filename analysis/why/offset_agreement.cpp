@@ -46,7 +46,7 @@ class OffsetAgreementAnalysis : public Analysis {
       const auto at = static_cast<std::size_t>(row);
       if (account->verdict[at] == AccountVerdict::no_preference || account->documents < 2) predicted[row] = not_defined;
       const OffsetStatus status = offsets.status[all_pairs][at];
-      const double measured = status == OffsetStatus::self ? 0 : offsets.offset[all_pairs][row];
+      const double measured = status == OffsetStatus::own_token ? 0 : offsets.offset[all_pairs][row];
       verdict.push_back(verdict_of(predicted[row], measured, status));
     }
     const std::vector<Axis> heads{layer_axis(offsets.grid.layers), head_axis(offsets.grid.heads)};

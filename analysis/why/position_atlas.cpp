@@ -120,24 +120,24 @@ HeadGrid known_grid(const Stack& stack, const std::vector<Index>& asked) {
 
 /// What is held against chance of every head, and what its kernel predicts.
 struct AtlasNumbers {
-  Matrix kernel;         ///< (rows, 2 reach + 1)  equation (1)
-  Vector self_term;      ///< (rows)  the part of kernel[0] that comes from a word meeting itself
-  Vector toeplitz_r2;    ///< (rows)
-  Vector other_r2;       ///< (rows)  the same without offset 0: this one decides
-  Matrix null_other_r2;  ///< (rows, draws)  of other_r2
-  Vector estimate;       ///< (rows)  argmax of the kernel, in tokens; NaN: it lies at the end of the search
-  Vector weight;         ///< (rows)  softmax of the kernel over the offsets searched, at that argmax
-  Vector chance;         ///< (rows)  the same of a flat kernel: one part for each offset searched
+  Matrix kernel;          ///< (rows, 2 reach + 1)  equation (1)
+  Vector own_token_term;  ///< (rows)  the part of kernel[0] that comes from a word meeting itself
+  Vector toeplitz_r2;     ///< (rows)
+  Vector other_r2;        ///< (rows)  the same without offset 0: this one decides
+  Matrix null_other_r2;   ///< (rows, draws)  of other_r2
+  Vector estimate;        ///< (rows)  argmax of the kernel, in tokens; NaN: it lies at the end of the search
+  Vector weight;          ///< (rows)  softmax of the kernel over the offsets searched, at that argmax
+  Vector chance;          ///< (rows)  the same of a flat kernel: one part for each offset searched
 
   AtlasNumbers(Index rows, Index reach, Index draws)
       : kernel(rows, 2 * reach + 1),
-        self_term(Vector::Constant(rows, not_defined)),
-        toeplitz_r2(self_term),
-        other_r2(self_term),
+        own_token_term(Vector::Constant(rows, not_defined)),
+        toeplitz_r2(own_token_term),
+        other_r2(own_token_term),
         null_other_r2(Matrix::Constant(rows, draws, not_defined)),
-        estimate(self_term),
-        weight(self_term),
-        chance(self_term) {}
+        estimate(own_token_term),
+        weight(own_token_term),
+        chance(own_token_term) {}
 
   void set_estimate(Index row, bool causal) {
     const auto peak = offset_peak(kernel.row(row).transpose(), causal);
@@ -168,8 +168,9 @@ AtlasNumbers read_layers(const Stack& stack, const HeadGrid& grid, Index length,
       const HeadWeights weights = head_weights(block->self, stack.block, head);
       const PositionKernel found = position_kernel(seen, weights, null);
       numbers.kernel.row(row) = scale * found.with_bias.segment(length - 1 - reach, 2 * reach + 1).transpose();
-      numbers.self_term[row] = means ? scale * product(covariance, weights.key).cwiseProduct(weights.query).sum() : 0.0;
-      numbers.kernel(row, reach) += numbers.self_term[row];
+      numbers.own_token_term[row] =
+          means ? scale * product(covariance, weights.key).cwiseProduct(weights.query).sum() : 0.0;
+      numbers.kernel(row, reach) += numbers.own_token_term[row];
       numbers.toeplitz_r2[row] = found.toeplitz_r2;
       numbers.other_r2[row] = found.other_r2;
       if (found.null_other_r2.size() > 0) numbers.null_other_r2.row(row) = found.null_other_r2.transpose();
@@ -278,10 +279,10 @@ std::vector<Field> position_atlas(const Stack& stack, const PositionAtlasOptions
                     {"other_r2", "under random rotations of the keys, heads pooled", no_null});
   fields.add("kernel", {layer, head, offset_axis("offset", -reach, reach)}, "1",
              "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and "
-             "self_term",
+             "own_token_term",
              numbers.kernel);
-  fields.add("self_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
-             numbers.self_term);
+  fields.add("own_token_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
+             numbers.own_token_term);
   fields.note_all("length", length)
       .note_all("reach", reach)
       .note_all("level", options.level)

@@ -73,9 +73,9 @@ struct PositionAtlasOptions {
 ///                 + [t = 0] scale tr(W_Q^T C W_K)                                              (1)
 ///
 /// P the positions averaged over words through the layer's norms, C the covariance of words there
-/// (core/model/layer_positions.h): a token shares its word with itself alone, the self term. In layer 0 that
+/// (core/model/layer_positions.h): a token shares its word with itself alone, the own-token term. In layer 0 that
 /// is what scores are on average; above it a proxy, since the blocks between have changed positions and
-/// words. Without word embeddings P is position_kernel()'s and there is no self term. Under a causal mask
+/// words. Without word embeddings P is position_kernel()'s and there is no own-token term. Under a causal mask
 /// only offsets t <= 0 are predicted.
 ///
 /// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at

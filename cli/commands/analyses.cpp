@@ -26,8 +26,7 @@ void print_list() {
 }  // namespace
 
 void add_analyses(CLI::App& program, Command& chosen) {
-  CLI::App* command =
-      program.add_subcommand("analyses", "list all analyses, and which of them run by default");
+  CLI::App* command = program.add_subcommand("analyses", "list all analyses, and which of them run by default");
   add_examples(*command, {{"analyses", "every analysis and its question"}});
   command->final_callback([&chosen] {
     chosen = [] {

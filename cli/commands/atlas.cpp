@@ -34,7 +34,7 @@ int atlas(AtlasCommand& options) {
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());
   for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
-      say(fmt::format("a partial checkpoint: missing are {}; the weights of the layers that are there are looked at",
+      say(fmt::format("a partial checkpoint: missing are {}; only the layers that are present are analysed",
                       std::get<std::string>(missing->second)));
   for (const KindResult& found : results)
     if (const auto rows = found.result.provenance.find("positions_read"); rows != found.result.provenance.end())

@@ -90,8 +90,7 @@ int compare(const CompareCommand& command) {
 
 void add_compare(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<CompareCommand>();
-  CLI::App* command = program.add_subcommand("compare",
-                                             "compare results head by head; exits with 3 if a head changed");
+  CLI::App* command = program.add_subcommand("compare", "compare results head by head; exits with 3 if a head changed");
   command->add_option("result", options->paths, "results or their folders; each is compared with the first")
       ->required()
       ->expected(2, 1000)
@@ -107,8 +106,7 @@ void add_compare(CLI::App& program, Command& chosen) {
   row("--draws", test.draws, nullptr, "random assignments of documents for the test", whole_number(1, 1000000))
       ->capture_default_str();
   row("--block", test.block, nullptr,
-      "neighbouring documents that stay together in the test; 0: as many as the level allows",
-      whole_number(0, 1000000))
+      "neighbouring documents that stay together in the test; 0: as many as the level allows", whole_number(0, 1000000))
       ->capture_default_str();
   row("--seed", test.seed, nullptr, "seed of all random numbers", not_negative())->capture_default_str();
   row("--threads", test.threads, nullptr, "number of threads; 0: one per core; results are identical",

@@ -50,7 +50,7 @@ void require_own(const FolderOptions& options) {
       std::filesystem::is_empty(options.folder, ignored) || is_demo_result(options.folder))
     return;
   throw IoError(
-      fmt::format("{}: something other than an earlier demo is already there; choose another --out, or replace it with "
+      fmt::format("{}: holds something other than an earlier demo; choose another --out, or replace it with "
                   "--force",
                   options.folder.string()));
 }
@@ -106,8 +106,8 @@ void add_demo(CLI::App& program, Command& chosen) {
   options->folder.folder = "headwave-demo";
   // Six positional kinds and one flat kind were planted: seven can be told apart.
   options->job[clusters_option] = 7;
-  CLI::App* command = program.add_subcommand(
-      "demo", "test headwave on a model with planted heads; exits with 3 if one is not found");
+  CLI::App* command =
+      program.add_subcommand("demo", "test headwave on a model with planted heads; exits with 3 if one is not found");
   const OptionRows row(*command);
   row("--documents", options->documents, nullptr, "number of documents of 512 random words", whole_number(1, 100000))
       ->capture_default_str();
@@ -118,11 +118,9 @@ void add_demo(CLI::App& program, Command& chosen) {
       ->excludes("--out");
   add_table_options(*command, options->folder.table);
   add_job_options(*command, options->job);
-  add_examples(*command,
-               {{"demo", "plant heads, find them, and draw them into headwave-demo/"},
-                {"demo --documents 5 --no-figures --out quick",
-                 "the same quickly, without figures"},
-                {"demo --write-model planted", "a model directory with known truth"}});
+  add_examples(*command, {{"demo", "plant heads, find them, and draw them into headwave-demo/"},
+                          {"demo --documents 5 --no-figures --out quick", "the same quickly, without figures"},
+                          {"demo --write-model planted", "a model directory with known truth"}});
   command->final_callback([=, &chosen] {
     require_read_options(*command, options->job);
     chosen = [=] { return demo(*options); };

@@ -86,19 +86,15 @@ void add_export(CLI::App& program, Command& chosen) {
       "folder for heads.csv, a table for each group of arrays, and all-columns.csv, which describes them");
   row("--heads", options->heads, "FILE",
       "one CSV file with a row for each head; its columns are the same for every result");
-  row("--only", options->only, "GROUP,...",
-      "groups to export, such as measured_offset,head_account")
-      ->delimiter(',');
-  row("--max-rows", options->max_rows, nullptr,
-      "omit longer tables, unless --only names them",
+  row("--only", options->only, "GROUP,...", "groups to export, such as measured_offset,head_account")->delimiter(',');
+  row("--max-rows", options->max_rows, nullptr, "omit longer tables, unless --only names them",
       whole_number(1, 1'000'000'000'000))
       ->capture_default_str();
   row("--force", options->force, nullptr, "replace existing tables");
-  add_examples(*command, {{"export result/results.h5 --csv tables",
-                           "all numbers"},
-                          {"export result --heads heads.csv", "rows to join with those of other models"},
-                          {"export result --csv tables --only measured_offset,head_account",
-                           "where each head looks, and why"}});
+  add_examples(*command,
+               {{"export result/results.h5 --csv tables", "all numbers"},
+                {"export result --heads heads.csv", "rows to join with those of other models"},
+                {"export result --csv tables --only measured_offset,head_account", "where each head looks, and why"}});
   command->final_callback([=, &chosen] {
     if (options->folder.empty() && options->heads.empty()) throw CLI::RequiredError("--csv DIR or --heads FILE");
     chosen = [=] { return export_tables(*options); };

@@ -51,8 +51,8 @@ int figures(const FiguresOptions& options) {
 
 void add_figures(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<FiguresOptions>();
-  CLI::App* command =
-      program.add_subcommand("figures", "draw the figures of a result again, with other heads, widths, colours or formats");
+  CLI::App* command = program.add_subcommand(
+      "figures", "draw the figures of a result again, with other heads, widths, colours or formats");
   const OptionRows row(*command);
   row("result", options->result, "PATH", "result file, or its folder")->required();
   row("--out", options->folder, "DIR", "folder for figures/; default: the result's own");

@@ -178,13 +178,12 @@ void add_inspect(CLI::App& program, Command& chosen) {
       row("--job", options->job, nullptr, "print the job that made a result, for `run --job`")};
   for (std::size_t i = 1; i < views.size(); ++i)
     for (std::size_t before = 0; before < i; ++before) views[i]->excludes(views[before]);
-  add_examples(*command,
-               {{"inspect result/results.h5", "the strongest heads of a result, and its arrays"},
-                {"inspect result --all --wide --sort offset", "every head and column, by where heads look"},
-                {"inspect result --csv > heads.csv", "the table of heads, for pandas or R"},
-                {"inspect minilm --json", "the family of a model, and missing tensors"},
-                {"inspect result --job > job.toml",
-                 "the job of a result, for `headwave run --job job.toml --out again`"}});
+  add_examples(*command, {{"inspect result/results.h5", "the strongest heads of a result, and its arrays"},
+                          {"inspect result --all --wide --sort offset", "every head and column, by where heads look"},
+                          {"inspect result --csv > heads.csv", "the table of heads, for pandas or R"},
+                          {"inspect minilm --json", "the family of a model, and missing tensors"},
+                          {"inspect result --job > job.toml",
+                           "the job of a result, for `headwave run --job job.toml --out again`"}});
   command->final_callback([=, &chosen] { chosen = [=] { return inspect(*options); }; });
 }
 

@@ -45,12 +45,11 @@ int merge(const CLI::App& command, MergeOptions& options, const ShardFiles& part
 
 void add_merge(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<MergeOptions>();
-  CLI::App* command = program.add_subcommand(
-      "merge", "join the parts of a divided run; the result equals that of the undivided run");
+  CLI::App* command =
+      program.add_subcommand("merge", "join the parts of a divided run; the result equals that of the undivided run");
   command
-      ->add_option(
-          "parts", options->parts,
-          "folders that `headwave run --shard` made, all of them; options given here replace theirs")
+      ->add_option("parts", options->parts,
+                   "folders that `headwave run --shard` made, all of them; options given here replace theirs")
       ->required()
       ->type_name("PARTS")
       ->configurable(false);

@@ -51,8 +51,7 @@ void add_report(CLI::App& program, Command& chosen) {
   row("result", options->result, "PATH", "result file, or its folder")->required();
   row("--out", options->page, "FILE", "the page; default: report.html beside the result");
   row("--force", options->force, nullptr, "replace a page that is already there");
-  add_examples(*command, {{"report result/results.h5 --out minilm.html",
-                           "one file to send, which any browser opens"}});
+  add_examples(*command, {{"report result/results.h5 --out minilm.html", "one file to send, which any browser opens"}});
   command->final_callback([=, &chosen] { chosen = [=] { return report(*options); }; });
 }
 

@@ -68,8 +68,7 @@ fs::path resume_file(const RunOptions& options) {
   if (options.resume || !fs::exists(fs::symlink_status(file))) return file;
   if (!options.folder.force)
     throw IoError(
-        fmt::format("{}: is what an unfinished run came to; go on with it with --resume, or begin anew with --force",
-                    file.string()));
+        fmt::format("{}: is an unfinished run; continue it with --resume, or begin anew with --force", file.string()));
   fs::remove(file);
   return file;
 }
@@ -117,8 +116,8 @@ int run_shard(RunOptions& options) {
 int run(RunOptions& options) {
   if (!options.shard.empty()) {
     if (!options.input.profiles.empty())
-      throw CLI::ValidationError(
-          "--shard", "does not apply to --profiles: the documents passed elsewhere, and their sums are read");
+      throw CLI::ValidationError("--shard",
+                                 "does not apply to --profiles, which hold sums over documents that have already run");
     return run_shard(options);
   }
   if (options.resume && !options.folder.force && finished_before(options)) {
@@ -137,7 +136,7 @@ int run(RunOptions& options) {
     kept.emplace(file, identity, options.keep_every);
     if (options.resume && !again)
       say(kept->documents() == 0
-              ? std::string("nothing was kept of an earlier run: beginning with the first document")
+              ? std::string("no earlier run is saved here: beginning with the first document")
               : fmt::format("resuming after document {} of {}", kept->documents(), input.source->count()));
     results = run_kept(input, options.job, *kept);
   });

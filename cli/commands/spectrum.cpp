@@ -131,15 +131,11 @@ void add_spectrum(CLI::App& program, Command& chosen) {
       program.add_subcommand("spectrum", "compare the spectra of the position tables of several models");
   const OptionRows row(*command);
   SpectrumOptions& taken = options->analysis.spectrum.spectrum;
-  row("--model", options->models, "PATH...",
-      "model directories, or safetensors files beside a config.json")
+  row("--model", options->models, "PATH...", "model directories, or safetensors files beside a config.json")
       ->required();
-  row("--out", options->folder, "DIR",
-      "folder for one .h5 file per model, the figure and its caption")
-      ->required();
+  row("--out", options->folder, "DIR", "folder for one .h5 file per model, the figure and its caption")->required();
   row("--force", options->force, nullptr, "replace existing results and figures");
-  row("--length", options->analysis.length, "T",
-      "read only the first T positions", whole_number(2, 1048576));
+  row("--length", options->analysis.length, "T", "read only the first T positions", whole_number(2, 1048576));
   row("--rows", options->analysis.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
   row("--demean", taken.demean, nullptr, "subtract each column's mean first");
   row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line first");

@@ -53,10 +53,11 @@ int validate(const std::vector<fs::path>& paths) {
 
 void add_validate(CLI::App& program, Command& chosen) {
   auto paths = std::make_shared<std::vector<fs::path>>();
-  CLI::App* command =
-      program.add_subcommand("validate",
-                             "check results, captured states and profiles against their digests; exits with 3 if bytes changed");
-  command->add_option("path", *paths, "results, other files of headwave, or their folders")->required()->type_name("PATH");
+  CLI::App* command = program.add_subcommand(
+      "validate", "check results, captured states and profiles against their digests; exits with 3 if bytes changed");
+  command->add_option("path", *paths, "results, other files of headwave, or their folders")
+      ->required()
+      ->type_name("PATH");
   add_examples(*command, {{"validate result states.h5", "check every byte"},
                           {"validate result/results.h5 -q && echo whole", "in a script"}});
   command->final_callback([=, &chosen] { chosen = [=] { return validate(*paths); }; });

@@ -54,8 +54,7 @@ void add_stored(CLI::App& command, InputOptions& options) {
   StoredStatesOptions& states = options.stored;
   row("--head-count", states.heads, "N", "number of heads, if neither file nor model gives it",
       whole_number(1, 100000));
-  row("--layer", states.layer, "N", "layer that the states enter, if the file does not say it",
-      whole_number(0, 1023));
+  row("--layer", states.layer, "N", "layer that the states enter, if the file does not say it", whole_number(0, 1023));
   row("--dataset", states.dataset, "NAME",
       "name of the dataset; {layer} stands for the layer's number, {document} for any text");
   const auto unknown_axes = [](const std::string& text) {
@@ -75,8 +74,7 @@ void add_interventions(CLI::App& command, InputOptions& options) {
       fmt::format("change part of the model or the text: {}; HEADS as in L2H3,L4H1; may be given several times",
                   known_interventions()));
   row("--shuffles", options.intervening.shuffles, nullptr,
-      "with shuffled-words: number of random orders to average over",
-      whole_number(1, 100000))
+      "with shuffled-words: number of random orders to average over", whole_number(1, 100000))
       ->capture_default_str();
 }
 
@@ -126,8 +124,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   row("--length", options.packing.length, "N",
       "tokens per document, special tokens included; default: 512, or as many as the model has positions",
       whole_number(1, 1048576));
-  row("!--no-special-tokens", options.packing.special_tokens, nullptr,
-      "omit special tokens such as [CLS] and [SEP]");
+  row("!--no-special-tokens", options.packing.special_tokens, nullptr, "omit special tokens such as [CLS] and [SEP]");
   row("--allow-unknown", options.packing.allow_unknown, nullptr,
       "accept a text even if the vocabulary cannot spell 90 % of its tokens");
   add_stored(command, options);
@@ -194,9 +191,10 @@ JobInput input_of(InputOptions& options, std::uint64_t seed) {
   JobInput input = opened_input(options, seed);
   for (Index i = 0; !options.ids.empty() && i < input.source->count() && options.packing.length; ++i)
     if (input.source->length(i) != *options.packing.length)
-      throw CLI::ValidationError("--length", fmt::format("does not apply: {} holds documents of their own lengths, "
-                                                         "document {} has {} tokens",
-                                                         input_name(options.ids), i, input.source->length(i)));
+      throw CLI::ValidationError(
+          "--length",
+          fmt::format("does not apply: {} states the length of each document, and document {} has {} tokens",
+                      input_name(options.ids), i, input.source->length(i)));
   if (options.random_tokens == 0) require_two_tokens(input, source_name(options));
   const std::vector<std::string> remarks = remarks_on(input, options);
   if (!options.interventions.empty()) progress_at("changing the model");
@@ -273,7 +271,7 @@ std::string stored_remark(const JobInput& input, const InputOptions& options, co
   if (options.model.empty())
     remark += input.model.stack.block.causal ? "; attention is causal" : "; attention goes both ways";
   else if (stored != all)
-    remark += fmt::format(" of the model's {}; the others are not looked at", all);
+    remark += fmt::format(" of the model's {}; the others are not analysed", all);
   if (attribute_text(provenance, "special_tokens").starts_with("not known"))
     remark += "; no token is known to be special (pairs without_special are all pairs)";
   return remark;
@@ -289,10 +287,10 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
     if (stack != nullptr)
       if (std::string remark = untrained_remark(input, *stack); !remark.empty()) remarks.push_back(std::move(remark));
   if ((text || !options.ids.empty()) && !options.packing.documents && documents < usual_documents)
-    remarks.push_back(fmt::format("{}: {}; statistics over so few are rough, {} are usual", name,
+    remarks.push_back(fmt::format("{}: {}; statistics over so few are rough; {} are usual", name,
                                   extent_text(documents, length, of_one_length), usual_documents));
   if (const Index equal = whole_of(provenance, "equal_documents"); provenance.contains("equal_documents"))
-    remarks.push_back(fmt::format("{}: {} of {} documents {} equal to an earlier one; each counts once, {} are left",
+    remarks.push_back(fmt::format("{}: {} of {} documents {} equal to an earlier one; each counts once, so {} remain",
                                   name, equal, documents + equal, equal == 1 ? "is" : "are", documents));
   for (const auto& [unknown, file] :
        {std::pair("unknown_share", &options.text), {"target_unknown_share", &options.target}})
@@ -315,7 +313,7 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
   if (const std::string unread = attribute_text(input.provenance, "tokenizer_unread"); !unread.empty())
     remarks.push_back(fmt::format("{}: tokens are shown as ids, and none is known to be special or padding", unread));
   if (const std::string more = attribute_text(input.provenance, "left_out_stacks"); !more.empty())
-    remarks.push_back(fmt::format("the profiles hold more, which a run does not look at: {}", more));
+    remarks.push_back(fmt::format("the profiles also hold layers that a run omits: {}", more));
   if (provenance.contains("stored_layers")) remarks.push_back(stored_remark(input, options, provenance));
   return remarks;
 }

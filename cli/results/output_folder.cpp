@@ -25,8 +25,8 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
   for (const fs::path& written : files.written)
     for (const fs::path& read : files.read)
       if (fs::equivalent(folder_ / written, read, ignored))
-        throw IoError(fmt::format("{}: would be replaced, and is the input {}; choose another {}",
-                                  shown_path(folder_ / written), shown_path(read), files.option));
+        throw IoError(fmt::format("{}: would replace the input {}; choose another {}", shown_path(folder_ / written),
+                                  shown_path(read), files.option));
   for (const fs::path& written : files.written)
     if (!force && fs::exists(fs::symlink_status(folder_ / written, ignored)))
       throw IoError(fmt::format("{}: is already there; choose another {}, or replace it with --force",
@@ -47,7 +47,7 @@ void OutputFolder::remove(const std::vector<fs::path>& files) const {
     fs::remove(file, error);
     if (error)
       throw IoError(
-          fmt::format("{}: is of an earlier result and cannot be removed: {}", file.string(), error.message()));
+          fmt::format("{}: belongs to an earlier result and cannot be removed: {}", file.string(), error.message()));
     for (fs::path inner = file.parent_path(); inner != folder_ && fs::remove(inner, not_empty);)
       inner = inner.parent_path();
   }

@@ -55,8 +55,7 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, bool of_text
     row("--heads", options.heads, "HEADS",
         "heads in figures of single heads, such as L2H3,L7H8 (both count from 0) or strongest:6")
         ->delimiter(',');
-    row("--map-tokens", options.tokens, nullptr, "number of tokens in attention maps",
-        whole_number(1, 64))
+    row("--map-tokens", options.tokens, nullptr, "number of tokens in attention maps", whole_number(1, 64))
         ->capture_default_str();
   }
   add_style_options(command, options.formats, options.width);
@@ -69,10 +68,8 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
   };
   for (CLI::Option* option :
        {row("--all", options.all, nullptr, "show every head, not only the ten strongest"),
-        row("--wide", options.wide, nullptr,
-            "show every column"),
-        row("--sort", options.sort, "COLUMN",
-            "sort heads by a column of `inspect --csv`, such as bits or offset",
+        row("--wide", options.wide, nullptr, "show every column"),
+        row("--sort", options.sort, "COLUMN", "sort heads by a column of `inspect --csv`, such as bits or offset",
             CLI::Validator(unknown, "", "column"))})
     option->configurable(false);
 }

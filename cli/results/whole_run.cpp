@@ -65,7 +65,7 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
                           ? attribute_text(said, "undefined_account")
                           : "it needs the documents themselves";
     if (why.empty()) why = attribute_text(said, "undefined_waves");
-    say(fmt::format("--only {}: nothing came of it{}", name, why.empty() ? "" : ": " + why));
+    say(fmt::format("--only {}: gave no result{}", name, why.empty() ? "" : ": " + why));
   }
 }
 
@@ -104,11 +104,9 @@ void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
   add_table_options(command, options.folder.table);
   command.get_option("--force")->configurable(false);
   const OptionRows row(command);
-  row("--json", options.json, nullptr, "print the result as JSON instead of the table")
-      ->configurable(false);
+  row("--json", options.json, nullptr, "print the result as JSON instead of the table")->configurable(false);
   row("--max-memory", options.max_memory, "SIZE",
-      "limit of resident memory, such as 512MB or 1.5GB; results are identical",
-      byte_size());
+      "limit of resident memory, such as 512MB or 1.5GB; results are identical", byte_size());
   add_job_options(command, options.job);
 }
 
@@ -131,13 +129,13 @@ void within_memory(WholeRunOptions& options, const std::function<void(const JobI
     }
     if (has_room && thread_count(options.job.threads) > 1) {
       options.job.threads = 1;
-      say(fmt::format("memory came to {}: beginning again on one thread", options.max_memory));
+      say(fmt::format("memory reached {}: beginning again on one thread", options.max_memory));
     } else if (can_read_layers) {
       options.input.place.weights = "layers";
-      say(fmt::format("memory came to {}: beginning again with weights read layer by layer", options.max_memory));
+      say(fmt::format("memory reached {}: beginning again with weights read layer by layer", options.max_memory));
     } else {
       throw ShapeError(
-          fmt::format("the run needs more than the {} of resident memory that it may take", options.max_memory),
+          fmt::format("the run needs more than its limit of {} of resident memory", options.max_memory),
           {give("max_memory", "SIZE", "to allow more"), give("only", "NAME,...", "to run fewer analyses")});
     }
     give_back_freed_memory();

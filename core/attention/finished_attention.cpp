@@ -86,10 +86,9 @@ class RowChecks {
   }
 
   [[noreturn]] void refuse_sum(Index head, Index query, double sum, double allowed) const {
-    const char* const why =
-        is_transposed(attention_, head)
-            ? "its columns do: queries and keys are the other way round, say which axis is which"
-            : "scores from before the softmax, and weights after dropout, are no finished attention";
+    const char* const why = is_transposed(attention_, head)
+                                ? "but its columns do: queries and keys are exchanged; name the axes"
+                                : "expected neither scores before the softmax nor weights after dropout";
     refuse(head, query, fmt::format("adds up to {:g}", sum), fmt::format("1 to within {:.1g}; {}", allowed, why));
   }
 
@@ -118,8 +117,8 @@ void show_attention(const FinishedAttention& attention, Index window, const Atte
                     std::span<Probe* const> probes) {
   for (const Probe* probe : probes)
     if (probe->wants_scores() || probe->wants_projections())
-      throw ShapeError(
-          fmt::format("{}: is finished attention, but scores or queries and keys are asked for", attention.called));
+      throw ShapeError(fmt::format("{}: is finished attention, but an analysis needs scores, or queries and keys",
+                                   attention.called));
   RowChecks checks(attention, window, site);
   Matrix32 weights;
   const auto fill = [&](Tile& tile, Index rows) {

@@ -29,7 +29,7 @@ constexpr Measure all[]{
     {"profile", account_verdict_field, "", "", is_word},
     {"strength", "head_account/strength", "", "strength"},
     {"by_position", account_part_field, "position", "by_position", is_number, with_interval, with_p},
-    {"by_self", account_part_field, "self", "by_self", is_number, with_interval},
+    {"by_own_token", account_part_field, "own token", "by_own_token", is_number, with_interval},
     {"by_context", account_part_field, "context", "", is_number, with_interval},
     {"offset_by_position", "offset_agreement/predicted"},
     {"agrees", "offset_agreement/verdict", "", "", is_word},

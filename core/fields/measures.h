@@ -62,7 +62,7 @@ struct Said {
   const char *measure, *word;
 };
 namespace said {
-constexpr Said at_itself{"status", "self"};
+constexpr Said at_own_token{"status", "own token"};
 constexpr Said at_search_end{"status", "edge"};
 constexpr Said no_kind{"kind", "other"};
 constexpr Said undefined_kind{"kind", "undefined"};

@@ -25,7 +25,7 @@ Matrix32 WordTable::copied(Index first, Index count) const {
 }
 
 const MatrixView32& WordTable::in_memory() const {
-  if (read_) throw ShapeError("the word embeddings are read row by row, they do not lie in memory as floats");
+  if (read_) throw ShapeError("the word embeddings are read row by row, so they are not in memory as floats");
   return rows_;
 }
 

@@ -41,7 +41,7 @@ Model ChangedModel::taken() {
 
 void require_in_memory(const Stack& stack) {
   if (stack.store)
-    throw ShapeError("weights that are read layer by layer cannot be changed",
+    throw ShapeError("interventions cannot change weights that are read layer by layer",
                      give("weights", "memory", "if they fit there"));
 }
 
@@ -79,7 +79,7 @@ class ShuffledWords : public Source {
   [[nodiscard]] Document document(Index i) const override {
     Document document = source_->document(i / shuffles_);
     if (document.ids.empty())
-      throw ShapeError(fmt::format("{}: only states are stored, whose words cannot be shuffled", document.name));
+      throw ShapeError(fmt::format("{}: holds stored states, whose words cannot be shuffled", document.name));
     document.name += fmt::format(", shuffle {}", i % shuffles_);
     shuffle(document, Random(seed_).stream(static_cast<std::uint64_t>(i)));
     return document;
@@ -166,7 +166,7 @@ Model moved_text(const Model& model, Index u, AttentionKind kind) {
   ChangedModel changed(model);
   MatrixView32& table = changed.stack_of(kind).embedding.positions;
   if (table.empty())
-    throw ShapeError(fmt::format("a {} has no position table, so no other rows of it can be read", model.family));
+    throw ShapeError(fmt::format("a {} has no position table whose rows could be moved", model.family));
   const Index trained = trained_rows(table).trained;
   Matrix32 rows(table.rows(), table.cols());
   for (Index n = 0; n < rows.rows(); ++n)

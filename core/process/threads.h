@@ -11,7 +11,7 @@ namespace headwave {
 /// Thrown by stop_if_asked() when the user cancels. Not an Error: nothing went wrong.
 class Stopped : public std::exception {
  public:
-  [[nodiscard]] const char* what() const noexcept override { return "stopped, as was asked"; }
+  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
 /// Makes the work of this thread cancellable for a scope, parallel_for() included: a flag set elsewhere is checked now and

@@ -68,8 +68,7 @@ std::string json_of_header(std::string_view text, const std::string& file) {
     if (quote != '\0') {
       // NumPy writes no escapes in types; in the names of a structured array's columns they do not matter
       // here.
-      if (c == '\\' || c == '\0' || c == '\n' || c == '"')
-        refuse(at, "a text in quotes without backslashes was expected");
+      if (c == '\\' || c == '\0' || c == '\n' || c == '"') refuse(at, "expected a text in quotes without backslashes");
       json += c == quote ? '"' : c;
       if (c == quote) quote = '\0';
     } else if (c == '\'' || c == '"') {

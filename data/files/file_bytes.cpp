@@ -41,7 +41,7 @@ std::string FileBytes::text(std::size_t first, std::size_t most) const {
 
 void FileBytes::read(std::size_t first, std::span<std::byte> into) const {
   const auto cut_short = [&] {
-    throw IoError(fmt::format("{}: ends at byte {}, {} more were expected: was it cut short meanwhile?",
+    throw IoError(fmt::format("{}: ends at byte {}, expected {} more bytes: did another program shorten it?",
                               shown_path(path_), first, into.size()));
   };
   if (first > size_ || into.size() > size_ - first) cut_short();

@@ -32,7 +32,7 @@ class ZipPart {
     return value;
   }
   [[nodiscard]] std::string_view text(std::size_t at, std::size_t bytes) const {
-    if (at > text_.size() || bytes > text_.size() - at) refuse_archive(file_, "its directory ends too soon");
+    if (at > text_.size() || bytes > text_.size() - at) refuse_archive(file_, "its directory is cut short");
     return std::string_view(text_).substr(at, bytes);
   }
   [[nodiscard]] const std::string& all() const { return text_; }
@@ -75,7 +75,7 @@ std::size_t first_byte(const FileBytes& file, const ZipMember& member) {
   const ZipPart local(file, member.first, local_bytes + member.name.size());
   if (local.text(0, 4) != "PK\x03\x04" || local.number(26, 2) != member.name.size() ||
       local.text(local_bytes, member.name.size()) != member.name)
-    refuse_archive(file, fmt::format("no member '{}' where its directory promises it", printable(member.name, 60)));
+    refuse_archive(file, fmt::format("member '{}' is not where the directory says", printable(member.name, 60)));
   return member.first + local_bytes + member.name.size() + local.number(28, 2);
 }
 
@@ -85,7 +85,7 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
   const auto [directory, promised] = directory_of(file);
   std::vector<ZipMember> members;
   for (std::size_t at = 0; at < directory.all().size();) {
-    if (directory.text(at, 4) != "PK\x01\x02") refuse_archive(file, "its directory has no entry where one is promised");
+    if (directory.text(at, 4) != "PK\x01\x02") refuse_archive(file, "its directory states more entries than it has");
     const std::size_t name = directory.number(at + 28, 2), extra = directory.number(at + 30, 2);
     ZipMember member{std::string(directory.text(at + entry_bytes, name)), directory.number(at + 42, 4),
                      directory.number(at + 24, 4)};
@@ -102,7 +102,7 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
     at += entry_bytes + name + extra + directory.number(at + 32, 2);
     members.push_back(std::move(member));
   }
-  if (members.size() != promised) refuse_archive(file, "its directory has other entries than it says");
+  if (members.size() != promised) refuse_archive(file, "its directory states another number of entries than it has");
   return members;
 }
 

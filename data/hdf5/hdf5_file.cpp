@@ -329,10 +329,10 @@ std::string Dataset::storage_text() const {
 
 void Dataset::require_readable(const ArrayBlock& block, std::size_t memory_entry) {
   if (kind_ == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
-    throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
+    throw FormatError("its numbers lie in other files, which headwave does not open: copy them into this file");
   const std::size_t stored_size = H5Tget_size(type());
   if (entries(block) > most_bytes / std::max(stored_size, memory_entry))
-    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(block)));
+    throw FormatError(fmt::format("{} entries exceed the 16 GiB that are read at once", entries(block)));
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(extent_.entries, stored_size, &bytes)) bytes = std::numeric_limits<std::size_t>::max();
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(id()), file_bytes_);
@@ -661,7 +661,7 @@ std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
     std::vector<std::int64_t> values =
         opened_->numbers<std::int64_t>(dataset, unsigned_ones ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64);
     if (unsigned_ones && std::ranges::any_of(values, [](std::int64_t value) { return value < 0; }))
-      throw FormatError("an unsigned integer does not fit in 64 bits with a sign");
+      throw FormatError("an unsigned integer is larger than a signed 64-bit integer can be");
     return values;
   });
 }

@@ -64,7 +64,7 @@ Hdf5Handle hdf5_half_type() {
   Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
   if (H5Tset_fields(type.id(), 15, 10, 5, 0, 10) < 0 || H5Tset_size(type.id(), 2) < 0 ||
       H5Tset_ebias(type.id(), 15) < 0)
-    throw IoError(fmt::format("the type of float16 cannot be made: {}", hdf5_reason()));
+    throw IoError(fmt::format("HDF5 cannot create the type float16: {}", hdf5_reason()));
   return type;
 }
 

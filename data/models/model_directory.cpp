@@ -75,13 +75,13 @@ Described described(const ModelPlace& place) {
 MappedWeights weights_of(const Described& said, const ModelPlace& place) {
   const ModelMap& map = said.map;
   if (place.layers > 0 && map.decoder)
-    throw ShapeError(
-        fmt::format("{}: the first {} layers were asked for, but a {} has a decoder that reads the encoder's end",
-                    shown_path(place.weights), place.layers, map.family),
-        omit("layers"));
+    throw ShapeError(fmt::format("{}: expected all layers, found a request for the first {}: the decoder of a {} reads "
+                                 "the encoder's last layer",
+                                 shown_path(place.weights), place.layers, map.family),
+                     omit("layers"));
   if (place.layers > map.stack.layers)
-    throw ShapeError(fmt::format("{}: layers 0 to {} were asked for, the model has {}", shown_path(place.weights),
-                                 place.layers - 1, map.stack.layers),
+    throw ShapeError(fmt::format("{}: layers 0 to {} are requested, but the model has only {}",
+                                 shown_path(place.weights), place.layers - 1, map.stack.layers),
                      give("layers", fmt::format("0-{}", map.stack.layers - 1), "or fewer"));
   WeightOptions options;
   options.layers = place.layers;
@@ -184,7 +184,7 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
     if (!config.has(key)) continue;
     const std::int64_t id = config.integer(key);
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-      throw FormatError(fmt::format("{}: {} is {}, expected an id of a token", config.place(), key, id));
+      throw FormatError(fmt::format("{}: {} is {}, expected the id of a token", config.place(), key, id));
     return static_cast<std::int32_t>(id);
   }
   throw FormatError(fmt::format("{}: no {}, the id that the decoder reads first; expected it in config.json",

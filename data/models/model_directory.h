@@ -82,7 +82,7 @@ Matrix32 position_table(const ModelPlace& place);
 std::filesystem::path tokenizer_place(const ModelPlace& place);
 
 /// Token ids by their keys in config.json: "eos_token_id"; -1 for a missing key.
-/// @throws IoError, FormatError if the file is broken
+/// @throws IoError, FormatError if the file is damaged
 std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializer_list<const char*> keys);
 
 /// The token id that a decoder reads first: `decoder_start_token_id` of config.json,

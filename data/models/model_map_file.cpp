@@ -509,13 +509,14 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
   MapReader keys(resolved.table, place, expressions);
   keys("family", map.family);
   keys("longest", map.longest);
-  if (!keys.has("stack")) keys.fail("stack", "a table: what the model is made of");
+  if (!keys.has("stack")) keys.fail("stack", "a table that describes the model");
   const bool by_config = resolved.table["stack"]["positions"]["rope"].is_table();
   map.stack = stack_of(keys, "stack", expressions);
   if (keys.has("decoder")) {
     map.decoder = stack_of(keys, "decoder", expressions);
     if (map.decoder->cross.empty())
-      throw FormatError(fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", place));
+      throw FormatError(
+          fmt::format("{}: [decoder]: expected 'cross_query' and the other tensors of cross-attention", place));
   }
   keys.table("prediction", [&](MapReader& inner) { read_prediction(inner, map.prediction); });
   // A rotation that follows the length of a text has no end.
@@ -523,7 +524,7 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
   if (map.stack.positions.has_table() && map.longest == 0)
     map.longest = map.stack.positions.rows - map.stack.positions.first_row;
   if (map.stack.positions.kind == PositionKind::sinusoids && map.longest == 0)
-    keys.fail("longest", "the longest document in tokens: sinusoids have no end of their own");
+    keys.fail("longest", "the length of the longest document in tokens, since sinusoids have no limit");
   keys("ignored", map.ignored);
   keys.refuse_others();
   return map;

@@ -215,7 +215,7 @@ void check_field(const Field& field) {
     refuse(field.name, "a Field's name must be 'group/quantity', and the group not 'provenance'");
   const auto count = std::visit([](const auto& list) { return static_cast<Index>(list.size()); }, field.values);
   if (count != field.size())
-    refuse(field.name, fmt::format("its axes hold {} entries, {} values came", field.size(), count));
+    refuse(field.name, fmt::format("its axes hold {} entries, found {} values", field.size(), count));
 }
 
 void add_axes(ResultGroup& group, const Field& field) {
@@ -224,9 +224,8 @@ void add_axes(ResultGroup& group, const Field& field) {
     if (known == group.axes.end())
       group.axes.push_back(&axis);
     else if ((*known)->unit != axis.unit || (*known)->values != axis.values)
-      refuse(field.name,
-             fmt::format("the axis '{}' has other values or units than elsewhere in '{}': call it otherwise", axis.name,
-                         group.name));
+      refuse(field.name, fmt::format("the axis '{}' has other values or units than elsewhere in '{}': rename it",
+                                     axis.name, group.name));
   }
 }
 

@@ -270,7 +270,7 @@ ArrayExtent LayerArray::extent(const NamedArrays& arrays, const std::string& doc
     if (axes[a] == ArrayAxis::key) keys = shape[a];
   }
   if (has_axis(axes, ArrayAxis::key) && keys != extent.length)
-    throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected as many of both",
+    throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected equal numbers",
                                   arrays.called(array), shape_text(shape), extent.length, keys));
   return extent;
 }
@@ -346,9 +346,8 @@ class Search {
                         "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'"),
           give("dataset", "NAME", "to name the array"));
     if (search_.layer && layers_said_)
-      throw ShapeError(
-          fmt::format("{}: names or an axis already say which layer states enter", arrays_.path().string()),
-          omit("layer"));
+      throw ShapeError(fmt::format("{}: the layer is already given by a name or an axis", arrays_.path().string()),
+                       omit("layer"));
     FoundArrays contents{{},
                          {documents_.begin(), documents_.end()},
                          first_usual({"ids", "input_ids"}),
@@ -421,7 +420,7 @@ class Search {
   void keep(Index at, const std::string& name, LayerArray found, Part part) {
     if (at < 0 || at >= most_layers)
       throw FormatError(
-          fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
+          fmt::format("{}: its layer would be {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
     std::optional<LayerArray>& place = layers_[at].*part;
     if (place)
       throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",

@@ -211,7 +211,7 @@ class StateDocuments : public Source {
     contents().documents.empty() ? find_rows() : find_apart();
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
-      throw FormatError(fmt::format("{}: holds {} documents, {} were asked for", files_->path(), stored, at_most),
+      throw FormatError(fmt::format("{}: holds {} documents, but {} are requested", files_->path(), stored, at_most),
                         give("documents", fmt::format("{} or fewer", stored)));
     if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
   }
@@ -282,7 +282,7 @@ class StateDocuments : public Source {
     for (const std::string& text : contents().documents) {
       const ArrayExtent extent = one.extent(*files_->arrays, text);
       if (extent.documents != 1)
-        throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
+        throw FormatError(fmt::format("{} holds {} documents, expected one document per array",
                                       files_->arrays->called(of_document(one.name, text)), extent.documents));
       documents_.push_back({text, 0, extent.length, text});
     }
@@ -423,8 +423,7 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
   for (const Index said : {heads, files.stated("num_heads", Index{0})})
     if (said > 0 && said != block.heads)
       throw ShapeError(
-          fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
-                      "file's num_heads)",
+          fmt::format("{}: finished attention has {} heads, but head_count or the file's num_heads says {}",
                       files.path(), block.heads, said));
   block.causal = files.states("causal") ? files.stated("causal", false) : is_causal(documents);
   block.window = files.stated("window", Index{0});
@@ -435,10 +434,10 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
 /// @throws ShapeError if the model has other heads, fewer layers, or reads two sequences
 void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
-    throw ShapeError(
-        fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
-                    files.path(), model.family),
-        omit("model"));
+    throw ShapeError(fmt::format("{}: a {} is an encoder-decoder: whether this attention is the encoder's, the "
+                                 "decoder's or cross-attention is unknown",
+                                 files.path(), model.family),
+                     omit("model"));
   if (const Index heads = files.attention_heads(); heads != model.stack.block.heads)
     throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
                                  files.path(), heads, model.stack.block.heads));
@@ -574,25 +573,26 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
   constexpr double enough = 0.95;
   const double share = share_from_norm(states, norm);
   if (raw && share > enough)
-    throw FormatError(fmt::format("{} is already what the norm before layer {}'s attention gives", called, layer),
-                      omit("apply_norm"));
+    throw FormatError(
+        fmt::format("{} has already been normalised by the norm before layer {}'s attention", called, layer),
+        omit("apply_norm"));
   if (raw || share >= enough) return;
   std::vector<Remedy> remedies{give("any_states", "", "to take states that were changed on purpose")};
   if (!post) remedies.insert(remedies.begin(), give("apply_norm", "", "if these are raw residual states"));
-  throw FormatError(
-      fmt::format("{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has mean "
-                  "0 and variance 1 over the width in {:.1f} % of the rows, expected {:g} % or more{}",
-                  called, layer, 100 * share, 100 * enough,
-                  post ? "; are they of another layer, or from before the norm?" : ""),
-      std::move(remedies));
+  throw FormatError(fmt::format("{} does not look normalised by the norm before layer {}'s attention: (x - shift) / "
+                                "scale has mean 0 and variance 1 in {:.1f} % of the rows, expected {:g} % or more{}",
+                                called, layer, 100 * share, 100 * enough,
+                                post ? "; are they of another layer, or from before the norm?" : ""),
+                    std::move(remedies));
 }
 
 /// Refuses states that no norm gave, or normalises raw states of a pre-norm model if that was asked for.
 StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   const bool post = model.stack.block.norm_place == NormPlace::post;
   if (post && options.apply_norm)
-    throw ShapeError(fmt::format("a {} normalises after its layers: what enters them is taken as it is", model.family),
-                     omit("apply_norm"));
+    throw ShapeError(
+        fmt::format("a {} normalises after its layers, so there is no norm to apply before attention", model.family),
+        omit("apply_norm"));
   std::vector<Norm> norms;
   for (Index layer = 0; layer < model.stack.layers(); ++layer) norms.push_back(norm_entering(model.stack, layer));
   return [storage = model.storage, norms, post, apply = options.apply_norm, any = options.any_states](
@@ -625,7 +625,7 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
 StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options) {
   const auto files = std::make_shared<const StateFiles>(at, options);
   if (options.apply_norm)
-    throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", files->path()),
+    throw ShapeError(fmt::format("{}: applying the model's norm needs a model", files->path()),
                      {give("model", "DIR"), omit("apply_norm")});
   const std::size_t layers = files->contents.layers.size();
   if (files->is_attention()) {
@@ -642,7 +642,7 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
   const BlockSpec& block = model.stack.block;
   if (files->is_attention()) {
     if (options.apply_norm || options.any_states)
-      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", files->path()),
+      throw ShapeError(fmt::format("{}: finished attention has no states to normalise", files->path()),
                        omit(options.apply_norm ? "apply_norm" : "any_states"));
     require_attention_of(model, *files);
     require_same_attention(*files, block);
@@ -668,9 +668,10 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
   require_heads(*files, layers, block.heads, block.kv_heads);
   if (model.stack.rotary() != nullptr && layers.front().queries && files->stated("turned", false))
     throw ShapeError(
-        fmt::format("{}: its queries and keys are turned already (attribute 'turned'), and the model would "
-                    "turn them again",
-                    files->path()),
+        fmt::format(
+            "{}: rotary positions have already turned its queries and keys (attribute 'turned'), and the model would "
+            "turn them again",
+            files->path()),
         omit("model"));
   StatesChange change = norm_of(model, options);
   const Index words = model.stack.embedding.words.rows();

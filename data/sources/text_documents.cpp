@@ -176,7 +176,7 @@ std::string documents_name(const TextPlace& place) {
 Index wanted_documents(Index count, const PackingOptions& options, const std::string& name) {
   const Index wanted = options.documents.value_or(std::clamp<Index>(count, 1, usual_documents));
   if (count < wanted)
-    throw FormatError(fmt::format("{}: holds {} documents, {} were asked for", name, count, wanted),
+    throw FormatError(fmt::format("{}: holds {} documents, but {} are requested", name, count, wanted),
                       give("documents", fmt::format("{} or fewer", count)));
   return wanted;
 }

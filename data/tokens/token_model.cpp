@@ -25,7 +25,7 @@ Index largest_vocabulary(std::size_t entries) {
 }
 
 Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file) {
-  if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty: give one with tokens in it", file));
+  if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty", file));
   const Index most = largest_vocabulary(entries.size());
   std::int64_t largest = 0;
   for (const VocabularyEntry& entry : entries) {
@@ -144,7 +144,7 @@ std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown
   const std::int32_t id = vocabulary.id(unknown);
   if (id < 0)
     throw FormatError(
-        fmt::format("{}: the unknown token '{}' is not in the vocabulary: add it, or name the one that is", file,
+        fmt::format("{}: the unknown token '{}' is not in the vocabulary: add it, or name a token that is", file,
                     printable(unknown)));
   return id;
 }

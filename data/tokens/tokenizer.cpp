@@ -234,8 +234,7 @@ bool has_tokenizer(const std::filesystem::path& model_directory) {
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory, TokenizerUse use) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(model_directory, ignored))
-    throw IoError(
-        fmt::format("{}: expected the folder of a model, and there is none by that name", shown_path(model_directory)));
+    throw IoError(fmt::format("{}: expected the folder of a model, found no such folder", shown_path(model_directory)));
   const auto has = [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); };
 
   if (has("tokenizer.json")) return json_tokenizer(model_directory / "tokenizer.json", use);

@@ -30,8 +30,7 @@ using Readable = std::function<std::string(std::string_view)>;
 /// Refuses a step of a type that is not known.
 /// @param known  types, as one lists them in a sentence
 [[noreturn]] void refuse_type(const JsonObject& step, const std::string& type, const char* known) {
-  throw FormatError(fmt::format("{}: type '{}' is not known, expected {}: leaving it out would change what comes out",
-                                step.place(), printable(type), known));
+  throw FormatError(fmt::format("{}: type '{}' is not supported, expected {}", step.place(), printable(type), known));
 }
 
 // Sections of a tokenizer.json are steps with a `type` each; a step may be a sequence of steps.
@@ -44,7 +43,7 @@ std::vector<JsonObject> steps_of(const JsonObject& step, const std::string& key)
 
 std::int32_t token_id_of(std::int64_t id, const std::string& place) {
   if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-    throw FormatError(fmt::format("{}: {} is no token id", place, id));
+    throw FormatError(fmt::format("{}: {} is not a token id", place, id));
   return static_cast<std::int32_t>(id);
 }
 
@@ -234,7 +233,7 @@ std::vector<Merge> merges_of(const JsonObject& model) {
     const std::string line = value.is_array() ? "" : text_of(value, place);
     const std::size_t blank = line.find(' ');
     if (value.is_array() ? value.size() != 2 : blank == line.npos || line.find(' ', blank + 1) != line.npos)
-      throw FormatError(fmt::format("{}: a merge is two pieces with one blank between, and this is '{}'", place,
+      throw FormatError(fmt::format("{}: expected a merge of two pieces with one space between, found '{}'", place,
                                     printable(value.dump(-1, ' ', false, json::error_handler_t::replace))));
     merges.push_back(value.is_array() ? Merge{text_of(value[0], place), text_of(value[1], place)}
                                       : Merge{line.substr(0, blank), line.substr(blank + 1)});
@@ -414,7 +413,7 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   const JsonObject config(settings, shown_path(files.size() > 1 ? files[1] : vocab_txt));
   const std::string tokenizer_class = config.text("tokenizer_class", "");
   if (tokenizer_class.starts_with("BertJapanese"))
-    throw FormatError(fmt::format("{}: {} finds words with a morphological analyser, which headwave has not",
+    throw FormatError(fmt::format("{}: {} splits words with a morphological analyser, which headwave does not have",
                                   config.place(), printable(tokenizer_class)),
                       give("ids", "FILE", "in place of a text"));
   if (!config.flag("do_basic_tokenize", true))

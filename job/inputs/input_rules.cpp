@@ -9,8 +9,8 @@ namespace {
 /// What errors say of several options.
 namespace why {
 
-constexpr auto summed = "does not apply to {}: they are sums over documents that passed elsewhere",
-               stored = "does not apply to {}: documents are as they were stored", only = "applies to {} only",
+constexpr auto summed = "does not apply to {}, which hold sums over documents that have already run",
+               stored = "does not apply to {}: stored documents are read as they are", only = "applies to {} only",
                norm = "uses a norm of the model; give {} too", reads = "needs {}, which reads it",
                twice = "cannot be combined with {}: each gives the documents; keep one of them",
                written = "is written for a text, and {} is not a text; give a text, or omit it";
@@ -51,7 +51,7 @@ constexpr InputRule input_rule_table[]{
     {"length", Rule::has_no_place, "random_tokens", "does not apply to {}, which states the length"},
     {"length", Rule::has_no_place, "states", why::stored},
     {"no_special_tokens", Rule::has_no_place, "profiles", why::summed},
-    {"no_special_tokens", Rule::has_no_place, "ids", "does not apply to {}: nothing is put around them"},
+    {"no_special_tokens", Rule::has_no_place, "ids", "does not apply to {}: ids get no special tokens"},
     {"no_special_tokens", Rule::has_no_place, "states", why::stored},
     {"allow_unknown", Rule::needs, "text", why::only},
     {"head_count", Rule::needs, "states", "applies to {} only; a model says how many heads there are"},

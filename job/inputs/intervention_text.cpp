@@ -93,8 +93,7 @@ const Intervention& intervention_of(const std::string& text) {
 void require_words_and_positions(const Source& source) {
   if (source.document(0).stored.empty()) return;
   throw ShapeError(
-      "interventions do not apply to stored states or attention: the model has made them of words and "
-      "positions already",
+      "interventions do not apply to stored states or attention, which already depend on words and positions",
       omit("intervene"));
 }
 

@@ -95,7 +95,7 @@ PackingOptions packing_for(const Model& model, PackingOptions packing) {
 void require_positions(const Model& model, const ModelPlace& place, Index length) {
   const Index positions = model.longest;
   if (positions > 0 && length > positions)
-    throw ShapeError(fmt::format("{}: documents of {} tokens were asked for, the model has {} positions",
+    throw ShapeError(fmt::format("{}: documents of {} tokens are requested, but the model has {} positions",
                                  place.weights.string(), length, positions),
                      give("length", fmt::format("{} or less", positions)));
 }
@@ -227,10 +227,11 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
   options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
   std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);
   if (const Index positions = model.longest; positions > 0 && source->length(0) > positions)
-    throw ShapeError(fmt::format("{} random tokens {} times make documents of {} tokens, the model has {} positions",
-                                 options.period, options.repeats, source->length(0), positions),
-                     give("random_tokens",
-                          fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
+    throw ShapeError(
+        fmt::format("{} random tokens {} times make documents of {} tokens, but the model has {} positions",
+                    options.period, options.repeats, source->length(0), positions),
+        give("random_tokens",
+             fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
   note_lengths(provenance, place, *source);
   return {std::move(model), std::move(source), std::move(provenance)};
 }

@@ -451,7 +451,7 @@ std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const 
 void require_options_of_sums(const JobOptions& options) {
   require_in_range(options);
   (void)chosen_analyses(options);  // refuses names that there are not
-  constexpr auto needs_documents = "is about documents or weights, and profiles are sums over documents";
+  constexpr auto needs_documents = "needs documents or weights, but profiles hold only sums over documents";
   const JobOptions usual;
   for (const auto& [name, differs] : {std::pair("draws", options.draws != usual.draws),
                                       {"parallel_documents", options.parallel_documents != usual.parallel_documents}})
@@ -468,7 +468,7 @@ void require_options_of_sums(const JobOptions& options) {
   if (!options.only.empty() && std::ranges::none_of(analysis_kinds(), [&](const AnalysisKind* kind) {
         return kind->of_sums && std::ranges::count(options.only, kind->name) > 0;
       }))
-    throw ShapeError(fmt::format("{}: needs documents or weights, and profiles are sums over documents",
+    throw ShapeError(fmt::format("{}: needs documents or weights, but profiles hold only sums over documents",
                                  fmt::join(options.only, ", ")),
                      omit("only"));
 }

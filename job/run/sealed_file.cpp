@@ -85,8 +85,8 @@ std::string identity_text(const Attributes& identity) {
 void require_same_identity(const std::string& there, const std::string& here, const std::string& name,
                            const std::vector<Remedy>& remedies) {
   if (there != here)
-    throw FormatError(fmt::format("{}: is of another run ({})", name, differences(texts_in(there), texts_in(here))),
-                      remedies);
+    throw FormatError(
+        fmt::format("{}: belongs to another run ({})", name, differences(texts_in(there), texts_in(here))), remedies);
 }
 
 SealedFile::SealedFile(const std::filesystem::path& file, const SealedKind& kind, const Attributes& identity)

@@ -56,7 +56,7 @@ void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& bl
   const auto end = std::find_if(first, by_block.end(), [](const fs::path& file) { return !file.empty(); });
   const auto others = std::count_if(end, by_block.end(), [](const fs::path& file) { return file.empty(); });
   throw FormatError(
-      fmt::format("the parts are not the whole run: none has {}{}",
+      fmt::format("the parts are incomplete: missing are {}{}",
                   run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
                   others > 0
                       ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing"

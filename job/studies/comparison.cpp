@@ -101,7 +101,7 @@ Vector found_offsets(const Result& result) {
   Vector offset = head_numbers(result, measured_offset_field, "all");
   const std::vector<std::string> status = head_words(result, "measured_offset/status", "all");
   for (std::size_t row = 0; row < status.size(); ++row)
-    if (status[row] == said::at_itself.word) offset[static_cast<Index>(row)] = 0;
+    if (status[row] == said::at_own_token.word) offset[static_cast<Index>(row)] = 0;
   return offset;
 }
 
@@ -262,9 +262,9 @@ void require_comparable(const Result& first, const Result& second, const std::ve
   require(reach == other_reach || reach == "none" || other_reach == "none", "reach is", reach, other_reach);
   if (const Index one = one_length(first), two = one_length(second); one > 0 && two > 0 && one != two)
     throw ShapeError(
-        fmt::format("{} and {} cannot be compared: documents have {} tokens against {}, and mean weights and profiles "
-                    "change with the length whatever heads do",
-                    names[0], names[1], one, two),
+        fmt::format(
+            "{} and {} cannot be compared: documents have {} tokens against {}, and profiles depend on the length",
+            names[0], names[1], one, two),
         first.provenance.contains("watched")
             ? std::vector<Remedy>()
             : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});

@@ -90,11 +90,11 @@ void require_options(const Model& model, const ModelPlace& place, const ModelAtl
   const Index positions = model.stack.embedding.positions.rows(), length = options.atlas.length;
   if (positions > 0 && (length > positions || length == 1))
     throw ShapeError(
-        fmt::format("{}: {} positions were asked for, the model has {}", place.weights.string(), length, positions),
+        fmt::format("{}: {} positions are requested, but the model has {}", place.weights.string(), length, positions),
         give("length", fmt::format("2 to {}, or 0", positions), "for all"));
   if (positions > 0 && (options.rows > positions || options.rows == 1))
-    throw ShapeError(fmt::format("{}: {} rows of the position table were asked for, it has {}", place.weights.string(),
-                                 options.rows, positions),
+    throw ShapeError(fmt::format("{}: {} rows of the position table are requested, but it has {}",
+                                 place.weights.string(), options.rows, positions),
                      give("rows", fmt::format("2 to {}, or 0", positions), "for those that look trained"));
 }
 

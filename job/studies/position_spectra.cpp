@@ -33,8 +33,7 @@ ModelSpectrum spectrum_of(const std::filesystem::path& model, const PositionSpec
   const Index rows = options.rows > 0 ? options.rows : trained_rows(table).trained;
   const Index length = options.length > 0 ? std::min(options.length, rows) : rows;
   if (length < 2)
-    throw ShapeError(
-        fmt::format("{}: a spectrum needs two positions or more, {} is to be looked at", model.string(), length));
+    throw ShapeError(fmt::format("{}: a spectrum needs two positions or more, found {}", model.string(), length));
   const Matrix positions = table.topRows(length).cast<double>();
   ModelSpectrum found{model_name(model), position_spectrum(positions, {}, options.spectrum), {}};
   found.result = {fmt::format("headwave: spectrum of the positions of {}", found.name), describe(found.spectrum),

@@ -112,7 +112,7 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Result | 
     Example:
         >>> result = headwave.account("minilm", pathlib.Path("text.txt"), documents=20, length=256)
         >>> result["attention_bits"].part.sel(layer=0, head=2)       # sink, position, word, match, in bits
-        >>> result["head_account"].part.sel(layer=0, head=2)         # of the profile: by position, by self, by context
+        >>> result["head_account"].part.sel(layer=0, head=2)         # of the profile: by position, by own token, by context
 
     Takes and returns what run() does, with the analyses attention_bits and head_account, and beside them whether what the latter
     predicts is met (docs/account.md).

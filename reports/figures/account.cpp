@@ -46,8 +46,9 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   if (dealt.size() != terms * measured.size() || part.size() != terms * strength.size())
     throw ShapeError(fmt::format("{}: expected {} terms, found {} numbers", dealt_name, terms, dealt.size()));
   // What lies between a profile and the one before it, from uniform attention on. Terms have inks of verdicts.
-  const std::array added{LegendEntry{"position", {categorical(0), 7.0}}, LegendEntry{"self", {categorical(1), 7.0}},
-                         LegendEntry{"context", {categorical(3), 7.0}}, LegendEntry{"rest", {ink::rest, 7.0}}};
+  const std::array added{LegendEntry{"position", {categorical(0), 7.0}},
+                         LegendEntry{"own token", {categorical(1), 7.0}}, LegendEntry{"context", {categorical(3), 7.0}},
+                         LegendEntry{"rest", {ink::rest, 7.0}}};
   const Line measured_line{ink::text, 1.4}, uniform_line{ink::base_line, 0.8, "2"};
   const bool alone = options.heads.size() == 1;
   // On a narrow page panels stand in pairs, and are as flat as broader ones.

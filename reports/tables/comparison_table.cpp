@@ -110,7 +110,7 @@ std::vector<TableColumn> comparison_columns(const Result& result, bool all, bool
   }
   if (!wide)
     add("beyond the interval", [&](std::size_t row) {
-      std::vector<std::string> names;  // "profile at -1, weight, by position, by self"
+      std::vector<std::string> names;  // "profile at -1, weight, by position, by own token"
       for (std::size_t m = 0; m < measures.size(); ++m) {
         if (verdict[m * heads.size() + row] != beyond_interval) continue;
         const std::string name = measures[m] == "profile" ? "profile at " + number_text(changed_at[row], true)

@@ -74,7 +74,7 @@ void add_planted(HeadValues& values, const Result& result) {
     if (values.word(head, "planted_kind").empty()) continue;
     const double planted = values.number(head, "planted_offset"), offset = values.number(head, "offset");
     const bool is_found = std::isnan(planted)  ? std::isnan(offset)
-                          : std::isnan(offset) ? planted == 0 && values.says(head, said::at_itself)
+                          : std::isnan(offset) ? planted == 0 && values.says(head, said::at_own_token)
                                                : std::abs(planted - offset) <= 0.5;
     found[head] = is_found ? "true" : "false";
   }

@@ -30,7 +30,7 @@ struct HeadValues {
 /// The measures of all heads; no heads if the result has neither measured nor predicted offsets.
 ///
 /// `planted_found`: a planted offset is found if the measured one is at most half a token away; a head planted without an
-/// offset if none was measured; one planted at 0 if the status is `self`, since a maximum at 0 is called that.
+/// offset if none was measured; one planted at 0 if the status is `own token`.
 /// @throws ShapeError if the Fields have other axes than described
 HeadValues head_values(const Result& result);
 

@@ -61,7 +61,7 @@ std::string predicted(double offset, const std::string& status, bool parts = fal
 
 /// Where a head looks without an account: "3 back".
 std::string measured_looks(const Row& head) {
-  if (head.says(said::at_itself)) return "at itself";
+  if (head.says(said::at_own_token)) return "at itself";
   if (head.says(said::at_search_end)) return "at the search's end";
   const double offset = head.number("offset");
   return std::isnan(offset) ? "no preferred offset" : tokens_away(offset);
@@ -273,7 +273,7 @@ std::string offsets_sentence(const HeadValues& values) {
   std::size_t offsets = 0, selves = 0;
   for (std::size_t head = 0; head < values.heads.size(); ++head) {
     offsets += std::isnan(values.number(head, "offset")) ? 0 : 1;
-    selves += values.says(head, said::at_itself) ? 1 : 0;
+    selves += values.says(head, said::at_own_token) ? 1 : 0;
   }
   return fmt::format("{} of {} look at a preferred offset{}", offsets, counted(std::ssize(values.heads), "head"),
                      selves > 0 ? fmt::format(", {} at themselves", selves) : "");
@@ -334,9 +334,9 @@ std::optional<Field> looks_field(const Result& result) {
   const std::vector<HeadSentence> sentences = sentences_of(result, values);
   std::vector<double> offsets;
   for (std::size_t head = 0; head < values.heads.size(); ++head)
-    offsets.push_back(!sentences.empty()                   ? sentences[head].offset
-                      : values.says(head, said::at_itself) ? 0.0
-                                                           : values.number(head, "offset"));
+    offsets.push_back(!sentences.empty()                      ? sentences[head].offset
+                      : values.says(head, said::at_own_token) ? 0.0
+                                                              : values.number(head, "offset"));
   Field field =
       make_field("looks/offset", {measured->axis("layer"), measured->axis("head")}, "token",
                  sentences.empty() ? "where a head looks, as in the table: at its measured offset, or at itself"

@@ -1,11 +1,10 @@
-#include "../../analysis/statistics/k_means.h"
-
 #include <cmath>
 #include <fstream>
 #include <limits>
 
 #include <nlohmann/json.hpp>
 
+#include "../../analysis/statistics/k_means.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_clusters.h"

@@ -41,7 +41,7 @@ TEST_CASE("planted heads are called what they are", "[analysis]") {
   equal_words.followed = 0;
   const DrawnJob job({waves(), equal_words, words(0, 5), noise, sink, table}, 24, Random(1));
   const HeadAccount account = job.account();
-  CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::self,
+  CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::own_token,
                                                        AccountVerdict::context, AccountVerdict::no_preference,
                                                        AccountVerdict::no_preference, AccountVerdict::no_preference});
   CHECK(account.overlap[0].value[0] > 0.95 * account.overlap.back().value[0]);

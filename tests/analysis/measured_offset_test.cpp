@@ -169,7 +169,7 @@ TEST_CASE("a head that looks at the token before is measured, one that looks at 
   CHECK(left.offset[0][0] == -1);
   CHECK(left.weight[0][0] > left.threshold[0][0]);
   const MeasuredOffsets self = measured_offsets(summed({traces_of(own, document_of(length), 10)}));
-  CHECK(self.status[0][0] == OffsetStatus::self);
+  CHECK(self.status[0][0] == OffsetStatus::own_token);
   CHECK(std::isnan(self.offset[0][0]));
   const MeasuredOffsets cross = measured_offsets(summed({traces_of(own, document_of(length), 10)}), {.cross = true});
   CHECK(cross.status[0][0] == OffsetStatus::offset);

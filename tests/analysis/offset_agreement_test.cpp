@@ -21,7 +21,7 @@ MeasuredOffsets measured() {
   MeasuredOffsets result;
   result.grid = {{0}, 7};
   result.offset[all] = list({-2, -2, -2, not_defined, not_defined, not_defined, not_defined});
-  result.status[all] = {OffsetStatus::offset, OffsetStatus::offset, OffsetStatus::offset, OffsetStatus::self,
+  result.status[all] = {OffsetStatus::offset, OffsetStatus::offset, OffsetStatus::offset, OffsetStatus::own_token,
                         OffsetStatus::flat,   OffsetStatus::flat,   OffsetStatus::edge};
   return result;
 }

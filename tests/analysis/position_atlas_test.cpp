@@ -140,7 +140,7 @@ TEST_CASE("the atlas of the planted bank predicts every planted offset, from the
         CHECK(atlas("other_r2", row) > atlas("other_null_quantile", row));
       } else if (head.kind == PlantedKind::content) {
         CHECK(atlas("predicted_offset", row) == 0);  // every word finds itself, and nothing but its word
-        CHECK(atlas("self_term", row) > 0.9 * atlas.kernel(row)[atlas.reach()]);
+        CHECK(atlas("own_token_term", row) > 0.9 * atlas.kernel(row)[atlas.reach()]);
       } else {
         CHECK(std::isnan(atlas("predicted_offset", row)));
       }
@@ -171,12 +171,12 @@ TEST_CASE("two words and three positions, on the page: the kernel with b_Q, and 
   // Words average to nothing, so positions are themselves: scores (i + 2) j, less their row means (i + 2)(j - 1).
   // Diagonal 0: (-2 + 0 + 4) / 3; 1: (0 + 3) / 2; 2: 2; -1: (-3 + 0) / 2; -2: -4. The words' covariance is diag(1, 0).
   const Atlas atlas(stack, {.draws = 0});
-  CHECK(atlas("self_term", 0) == 0.5);
+  CHECK(atlas("own_token_term", 0) == 0.5);
   const Vector expected = (Vector(5) << -2, -0.75, 1.0 / 3 + 0.5, 0.75, 1).finished();
   CHECK((atlas.kernel(0) - expected).cwiseAbs().maxCoeff() < 1e-6);
   CHECK(atlas.status(0) == PredictedStatus::edge);
   stack.embedding.words = {};
-  CHECK(Atlas(stack, {.draws = 0})("self_term", 0) == 0);
+  CHECK(Atlas(stack, {.draws = 0})("own_token_term", 0) == 0);
 }
 
 TEST_CASE("a kernel that rises to the end of the search predicts nothing: undefined (edge), at every reach") {

@@ -20,11 +20,11 @@ TEST_CASE("an error without a remedy says its finding", "[error]") {
 }
 
 TEST_CASE("an error's remedies are facts, written by whoever shows them", "[error]") {
-  const FormatError error("text.txt: holds 50 documents, 60 were asked for", give("documents", "50 or fewer"));
-  CHECK(error.finding() == "text.txt: holds 50 documents, 60 were asked for");
+  const FormatError error("text.txt: holds 50 documents, but 60 are requested", give("documents", "50 or fewer"));
+  CHECK(error.finding() == "text.txt: holds 50 documents, but 60 are requested");
   CHECK(error.remedies() == std::vector{give("documents", "50 or fewer")});
-  CHECK(error.what() == std::string("text.txt: holds 50 documents, 60 were asked for; give documents=50 or fewer"));
-  CHECK(error.message(as_flag) == "text.txt: holds 50 documents, 60 were asked for; give --documents 50 or fewer");
+  CHECK(error.what() == std::string("text.txt: holds 50 documents, but 60 are requested; give documents=50 or fewer"));
+  CHECK(error.message(as_flag) == "text.txt: holds 50 documents, but 60 are requested; give --documents 50 or fewer");
 }
 
 TEST_CASE("several remedies are alternatives, each with its effect", "[error]") {

@@ -79,7 +79,8 @@ TEST_CASE("columns are transformed as each would be alone, however many there ar
     }
   }
   CHECK(padded_dft(Matrix(8, 0), 20).rows() == 11);
-  CHECK_THROWS_WITH(padded_dft(Matrix(Matrix::Ones(8, 1)), 7), ContainsSubstring("of length 7: expected at least one row and no more, got 8 x 1"));
+  CHECK_THROWS_WITH(padded_dft(Matrix(Matrix::Ones(8, 1)), 7),
+                    ContainsSubstring("of length 7: expected at least one row and no more, got 8 x 1"));
 }
 
 TEST_CASE("magnitudes are absolute values") {

@@ -180,7 +180,7 @@ TEST_CASE("what is no finished attention is refused by layer, head and row") {
          "row 3 holds -0.25, expected weights from 0 to 1: are these scores");
   refuse([](Matrix32& head) { head.row(4) *= 3; }, "row 4 adds up to 3, expected 1 to within");
   refuse([](Matrix32& head) { head.transposeInPlace(); },
-         "its columns do: queries and keys are the other way round, say which axis is which");
+         "but its columns do: queries and keys are exchanged; name the axes");
   refuse([](Matrix32& head) { head.row(4) = Eigen::RowVectorXf::Constant(70, 1 / 70.0F); },
          "row 4 gives 0.0142857 to token 5, expected 0 behind the query, as in a causal model", AttentionKind::causal);
   refuse([](Matrix32& head) { head.row(69) = Eigen::RowVectorXf::Constant(70, 1 / 70.0F); },

@@ -111,7 +111,8 @@ TEST_CASE("every layer of the bank reads the same waves and words") {
 
 TEST_CASE("planted models say what does not fit") {
   PlantedSpec spec = one_head({37, 41}, {1.0}, -1);
-  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("with 1 amplitudes; expected 1 heads in every layer, 2 amplitudes"));
+  CHECK_THROWS_WITH(planted_model(spec),
+                    ContainsSubstring("with 1 amplitudes; expected 1 heads in every layer, 2 amplitudes"));
   spec = one_head(std::vector<double>(17, 10.0), std::vector<double>(17, 1.0), -1);
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("d_head of at least 34"));
   spec = one_head({37}, {}, 0);

@@ -66,7 +66,7 @@ TEST_CASE("lines that are no pairs are refused by number") {
   CHECK_THROWS_WITH(it.pairs("a\n \n", "b\nc\n"), ContainsSubstring("text: line 2 is blank, but it is not in"));
   CHECK_THROWS_WITH(it.pairs("a\nb\n", "b\n\n"), ContainsSubstring("target: line 2 is blank"));
   CHECK_THROWS_WITH(it.pairs("a\n", "b\n", {2, std::nullopt}),
-                    ContainsSubstring("holds 1 documents, 2 were asked for"));
+                    ContainsSubstring("holds 1 documents, but 2 are requested"));
   CHECK_THROWS_WITH(it.pairs("a b c\n", "b\n", {.documents = {}, .length = {}, .positions = 4}),
                     ContainsSubstring("document 0 has 5 tokens"));
   CHECK_THROWS_AS(it.pairs("", "b\n"), FormatError);

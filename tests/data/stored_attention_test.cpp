@@ -198,7 +198,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   };
   write_npy(folder / "a.npy", {layers, documents * heads, length, length}, values);
   refuse(folder / "a.npy", dataset_options("a", "head,query,document,key"),
-         "6 queries and 5 keys, expected as many of both");
+         "6 queries and 5 keys, expected equal numbers");
   std::filesystem::create_directory(folder / "four");
   write_npy(folder / "four/attentions_layer_0.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   write_npy(folder / "four/attentions_layer_1.npy", {documents, heads - 1, length, length},
@@ -214,7 +214,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   write_npy(folder / "b.npy", whole_shape, values);
   StoredStatesOptions other;
   other.heads = 4;
-  refuse(folder / "b.npy", other, "finished attention of 3 heads, but 4 were given");
+  refuse(folder / "b.npy", other, "finished attention has 3 heads, but head_count");
   const auto with_model = [&](const char* name, const StoredStatesOptions& options, const std::string& problem) {
     CHECK_THROWS_WITH(stored_states(folder / "b.npy", open_model(family(name)), options), ContainsSubstring(problem));
   };
@@ -222,8 +222,8 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   with_model("t5", {}, "is an encoder-decoder with three kinds of attention");
   other = {};
   other.apply_norm = true;
-  with_model("gpt2", other, "finished attention has no states that a norm could have given");
-  refuse(folder / "b.npy", other, "the norm to be applied is the model's, and none was given");
+  with_model("gpt2", other, "finished attention has no states to normalise");
+  refuse(folder / "b.npy", other, "applying the model's norm needs a model");
   std::filesystem::resize_file(folder / "b.npy", std::filesystem::file_size(folder / "b.npy") - 4);
   refuse(folder / "b.npy", {}, "b.npy");
 }

@@ -57,14 +57,14 @@ TEST_CASE("raw residual states are normalised as transformers did, or refused wh
     options.apply_norm = false;
     const StoredInput unasked = stored_states(file, open_model(folder), options);
     CHECK_THROWS_WITH(unasked.source->document(0),
-                      ContainsSubstring("hidden_states' document 0 is not what the norm "
-                                        "before layer 0's attention gives") &&
+                      ContainsSubstring("hidden_states' document 0 does not look normalised by the norm "
+                                        "before layer 0's attention") &&
                           ContainsSubstring("give apply_norm if these are raw residual states"));
     options.dataset = "{document}.attention_input";
     const StoredInput direct = stored_states(file, open_model(folder), options);
     options.apply_norm = true;
     CHECK_THROWS_WITH(stored_states(file, open_model(folder), options).source->document(0),
-                      ContainsSubstring("is already what the norm before"));
+                      ContainsSubstring("has already been normalised by the norm before"));
     REQUIRE(raw.source->count() == direct.source->count());
     for (Index d = 0; d < raw.source->count(); ++d) {
       const Document made = raw.source->document(d), expected_states = direct.source->document(d);
@@ -92,7 +92,7 @@ TEST_CASE("states of a post-norm model that another layer's norm gave are refuse
   options.dataset = "swapped";
   CHECK_THROWS_WITH(
       stored_states(folder / "swapped.npy", open_model(bert), options).source->document(0),
-      ContainsSubstring("is not what the norm before layer 0's attention gives") &&
+      ContainsSubstring("does not look normalised by the norm before layer 0's attention") &&
           ContainsSubstring("are they of another layer, or from before the norm?; give any_states to take "
                             "states that were changed on purpose"));
   options.any_states = true;

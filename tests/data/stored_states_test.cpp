@@ -195,7 +195,7 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   CHECK(stored_states(folder / "states.npy", open_model(model), options).source->count() == 1);
   options.documents = 3;
   CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options),
-                    ContainsSubstring("holds 2 documents, 3 were asked for"));
+                    ContainsSubstring("holds 2 documents, but 3 are requested"));
   options = {};
   options.layer = 9;
   CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options),

@@ -200,7 +200,7 @@ TEST_CASE("what is not token ids is refused with its place") {
   CHECK_THROWS_WITH(it.ids(R"({"tokens": [1]})", packing(1, 2)),
                     ContainsSubstring("expected a JSON list of token ids"));
   CHECK_THROWS_WITH(it.ids("1 2\n3 4\n", packing(1, 2)), ContainsSubstring("not valid JSON"));
-  CHECK_THROWS_WITH(it.ids("[[1], [2]]", packing(3, 1)), ContainsSubstring("holds 2 documents, 3 were asked for"));
+  CHECK_THROWS_WITH(it.ids("[[1], [2]]", packing(3, 1)), ContainsSubstring("holds 2 documents, but 3 are requested"));
   CHECK_THROWS_WITH(it.ids("[]", packing(1, 2)), ContainsSubstring("0 tokens, enough for 0 documents"));
   CHECK_THROWS_AS(it.ids("[1, 2", packing(1, 2)), FormatError);
 }

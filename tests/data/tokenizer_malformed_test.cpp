@@ -171,7 +171,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(with(&SmallFile::post_processor, R"({"type": "TemplateProcessing", "single": [], "special_tokens": {}})"),
           "missing");
   refused(with(&SmallFile::post_processor, R"({"type": "BertProcessing", "cls": ["a", -1], "sep": ["b", 2]})"),
-          "-1 is no token id");
+          "-1 is not a token id");
   refused(with(&SmallFile::post_processor, R"({"type": "TemplateProcessing",
     "single": [{"SpecialToken": {"id": "A"}}, {"Sequence": {"id": "A"}}], "special_tokens": {"A": {"ids": [1, 2]}}})"),
           "opened or closed by more than one token");

@@ -50,7 +50,7 @@ TEST_CASE("a limit on memory is kept, or the run is refused, and the result is t
       ++refused;
       CHECK(end.exit_code == 1);
       CHECK(ends_with_one_error(end));
-      CHECK(end.errors.find("the run needs more than the ") != std::string::npos);
+      CHECK(end.errors.find("the run needs more than its limit of ") != std::string::npos);
       CHECK(fs::is_empty(scratch / "out"));
       CHECK(kept == 0);  // more is never too little where less was enough
       continue;

@@ -131,7 +131,7 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
 TEST_CASE("parts of a profile without strength have not changed, whatever they are") {
   const auto accounted = [](double part, const std::vector<std::uint8_t>& verdicts) {
     Result result = looking(-1, 1);
-    const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "context"}};
+    const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "own token", "context"}};
     const std::vector<Axis> axes{layer_axis(layers), head_axis(heads)}, parts{cause, axes[0], axes[1]};
     Fields account("head_account");
     account.flags("verdict", axes, "", verdicts, {"positional", "no preference", "undefined"});
@@ -145,7 +145,7 @@ TEST_CASE("parts of a profile without strength have not changed, whatever they a
   CHECK(verdicts(compared, "by_position") ==
         std::vector<std::string>{"beyond", "no interval", "no interval", "beyond", "no interval", "beyond"});
   CHECK(number(compared, "second", "by_position", 1) == 0.9);
-  CHECK(verdicts(compared, "by_self") == verdicts(compared, "by_position"));
+  CHECK(verdicts(compared, "by_own_token") == verdicts(compared, "by_position"));
 }
 
 TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is called") {

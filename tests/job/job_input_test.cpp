@@ -47,7 +47,7 @@ TEST_CASE("random tokens are refused where there are none, more than positions, 
   CHECK_THROWS_AS(random_input(bert, {.period = 14}, false), ShapeError);
   CHECK_THROWS_WITH(
       random_input(bert, {.period = 14}, false),
-      ContainsSubstring("documents of 42 tokens, the model has 40 positions; give random_tokens=13 or fewer"));
+      ContainsSubstring("documents of 42 tokens, but the model has 40 positions; give random_tokens=13 or fewer"));
   CHECK_THROWS_AS(random_input(family("bart"), {}, false), ShapeError);
   CHECK_THROWS_WITH(random_input(family("bart"), {}, false), ContainsSubstring("is an encoder-decoder (bart)"));
   CHECK_THROWS_AS(random_input(std::filesystem::path("/nowhere"), {}, false), IoError);

@@ -186,7 +186,7 @@ TEST_CASE("traces of a BERT on token ids are those of its attention") {
   const JobInput input = ids_input(model, folder / "ids.json", packing);
   packing.documents = 3;
   CHECK_THROWS_WITH(ids_input(model, folder / "ids.json", packing),
-                    ContainsSubstring("holds 2 documents, 3 were asked for"));
+                    ContainsSubstring("holds 2 documents, but 3 are requested"));
   REQUIRE(input.source->count() == 2);
   JobOptions options;
   options.everything = true;

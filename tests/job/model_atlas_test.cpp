@@ -49,7 +49,7 @@ TEST_CASE("an atlas reads the rows of the position table that were trained, and 
   ModelAtlasOptions options;
   options.rows = 41;
   CHECK_THROWS_WITH(model_atlas(model, options),
-                    ContainsSubstring("41 rows of the position table were asked for, it has 40"));
+                    ContainsSubstring("41 rows of the position table are requested, but it has 40"));
 }
 
 TEST_CASE(

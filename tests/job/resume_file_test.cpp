@@ -58,8 +58,9 @@ TEST_CASE("an unfinished run of other options, input or program is refused by th
   keep_text(first, 1, "sums");
   Attributes other = identity;
   other["seed"] = std::int64_t{2};
-  CHECK_THROWS_WITH(ResumeFile(file, other, 0), ContainsSubstring("run: is of another run (seed: 1 there, 2 here)") &&
-                                                    ContainsSubstring("give force in place of resume"));
+  CHECK_THROWS_WITH(ResumeFile(file, other, 0),
+                    ContainsSubstring("run: belongs to another run (seed: 1 there, 2 here)") &&
+                        ContainsSubstring("give force in place of resume"));
   other = identity;
   other["model_sha256"] = std::string("bb");
   CHECK_THROWS_WITH(ResumeFile(file, other, 0), ContainsSubstring("(model_sha256: of other files)"));

@@ -101,7 +101,7 @@ def test_of_an_atlas(given, error, words):
     (dict(interventions=["shuffled-words"], shuffles=0), headwave.ShapeError, "shuffles=0"),
     (dict(progress=3), headwave.FormatError, "progress: int"),
     (dict(map=3), headwave.FormatError, "map: int; expected a path"),
-    (dict(special_tokens=False), headwave.FormatError, "special_tokens does not apply to ids: nothing is put around them"),
+    (dict(special_tokens=False), headwave.FormatError, "special_tokens does not apply to ids: ids get no special tokens"),
     (dict(shuffles=3), headwave.FormatError, "shuffles applies to interventions=.'shuffled-words'. only"),
     (dict(allow_unknown=True), headwave.FormatError, "allow_unknown applies to text only"),
     (dict(layer=0), headwave.FormatError, "layer applies to states only"),

@@ -510,7 +510,7 @@ def test_headvis_keeps_its_limits_of_size_and_says_what_it_leaves_out(tmp_path, 
 
 FIELD_OF = {"offset": "measured_offset/offset", "weight": "measured_offset/weight", "bits": "attention_bits/bits", "sink": "attention_bits/part",
             "position": "attention_bits/part", "word": "attention_bits/part", "match": "attention_bits/part", "follows": "attention_bits/follow",
-            "kept": "attention_bits/kept", "strength": "head_account/strength", "by_position": "head_account/part", "by_self": "head_account/part",
+            "kept": "attention_bits/kept", "strength": "head_account/strength", "by_position": "head_account/part", "by_own_token": "head_account/part",
             "by_context": "head_account/part"}
 
 

@@ -208,7 +208,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("interventions does not apply to states", states=np.ones((2, 4, 4)), interventions=["words-only"])
     refused("heads does not apply with model, which says", model=model, states=np.ones((2, 4, 4)), heads=2)
     refused("length does not apply", states=np.ones((2, 4, 4)), length=3)
-    refused("holds 3 documents, 7 were asked for", model=model, ids=ids, documents=7)
+    refused("holds 3 documents, but 7 are requested", model=model, ids=ids, documents=7)
 
 
 def test_ctrl_c_ends_a_job_within_a_second():

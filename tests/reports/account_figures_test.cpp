@@ -105,7 +105,7 @@ TEST_CASE("account: the table says what makes the profile of a head, and whether
   CHECK(values.word(0, "profile") == "positional");
   CHECK(values.number(0, "strength") == Approx(0.5));
   CHECK(values.number(0, "by_position") == Approx(0.6));
-  CHECK(values.number(0, "by_self") == Approx(0.25));
+  CHECK(values.number(0, "by_own_token") == Approx(0.25));
   CHECK(values.number(0, "by_context") == Approx(0.15));
   CHECK(values.word(0, "agrees").empty());
   const Field& verdict = result.at("head_account/verdict");

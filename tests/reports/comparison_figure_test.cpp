@@ -56,8 +56,8 @@ TEST_CASE(
   Result parts = result;
   for (Field& field : parts.fields)
     if (field.name.starts_with("comparison/") && field.axes[0].name == "measure")
-      std::get<std::vector<std::string>>(field.axes[0].values) = {"by_position", "by_self", "entropy_share"};
-  CHECK(comparison_columns(parts, false, false).back().cells == std::vector<std::string>{"by position, by self"});
+      std::get<std::vector<std::string>>(field.axes[0].values) = {"by_position", "by_own_token", "entropy_share"};
+  CHECK(comparison_columns(parts, false, false).back().cells == std::vector<std::string>{"by position, by own token"});
 }
 
 TEST_CASE("comparison: Fields that do not go together are refused by name") {

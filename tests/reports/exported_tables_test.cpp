@@ -46,7 +46,7 @@ TEST_CASE("exported tables: groups that are asked for, and tables that are short
 
 TEST_CASE("exported tables: a row for each head, with the ends of intervals") {
   const Axis layer = layer_axis(1), head = head_axis(2),
-             cause{"cause", "1", "why", std::vector<std::string>{"position", "self", "context"}};
+             cause{"cause", "1", "why", std::vector<std::string>{"position", "own token", "context"}};
   Result result;
   CHECK(head_rows(result).empty());
   result.fields.push_back(make_field("measured_offset/offset", {layer, head}, "token", "", {-1, 2}));

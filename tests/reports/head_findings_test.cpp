@@ -13,7 +13,7 @@ Result measured(std::vector<double> offsets, std::vector<std::uint8_t> status) {
   const std::vector<Axis> axes{layer_axis(std::vector<Index>{3}), head_axis(static_cast<Index>(offsets.size()))};
   Result result;
   result.fields = {make_field("measured_offset/offset", axes, "token", "", std::move(offsets)),
-                   {"measured_offset/status", axes, "1", "", std::move(status), {"offset", "self", "flat"}, {}}};
+                   {"measured_offset/status", axes, "1", "", std::move(status), {"offset", "own token", "flat"}, {}}};
   return result;
 }
 

@@ -81,13 +81,13 @@ Result account_of_six() {
                            "1",
                            "",
                            std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5},
-                           {"positional", "self", "context", "mixed", "no preference", "undefined"},
+                           {"positional", "own token", "context", "mixed", "no preference", "undefined"},
                            {}});
   result.fields.push_back(make_field("head_account/measured_offset", six, "token", "", {-1, 0, 2, not_defined, 3, 1}));
   result.fields.push_back(
       make_field("head_account/part",
-                 {{"cause", "1", "", std::vector<std::string>{"position", "self", "context"}}, six[0], six[1]}, "1", "",
-                 {0.97, 0.1, 0.2, 0.5, 0.9, 1, 0.02, 0.8, 0, 0.1, 0.1, 0, 0.01, 0.1, 0.8, 0.4, 0, 0}));
+                 {{"cause", "1", "", std::vector<std::string>{"position", "own token", "context"}}, six[0], six[1]},
+                 "1", "", {0.97, 0.1, 0.2, 0.5, 0.9, 1, 0.02, 0.8, 0, 0.1, 0.1, 0, 0.01, 0.1, 0.8, 0.4, 0, 0}));
   return result;
 }
 

@@ -26,7 +26,7 @@ Result small_result() {
                     "1",
                     "",
                     std::vector<std::uint8_t>{0, 1, 2, 0, 9},
-                    {"offset", "self", "flat"},
+                    {"offset", "own token", "flat"},
                     {}}};
   return result;
 }

@@ -83,7 +83,8 @@ TEST_CASE("page arrays: of too many maps those of the strongest heads stay") {
   Fields measured("measured_offset");
   measured.add("offset", {pairs, layer_axis(1), head_axis(heads)}, "token", "offset", all_offsets);
   measured.flags("status", {pairs, layer_axis(1), head_axis(heads)}, "status",
-                 std::vector<std::uint8_t>(3 * static_cast<std::size_t>(heads), 0), {"offset", "self", "flat", "edge"});
+                 std::vector<std::uint8_t>(3 * static_cast<std::size_t>(heads), 0),
+                 {"offset", "own token", "flat", "edge"});
   measured.add("weight", {pairs, layer_axis(1), head_axis(heads)}, "1", "weight", weights);
   measured.add("threshold", {pairs, layer_axis(1), head_axis(heads)}, "1", "threshold", weights);
   measured.add("chance", {pairs, layer_axis(1), head_axis(heads)}, "1", "chance",

@@ -21,7 +21,7 @@ std::vector<Axis> before(std::vector<Axis> axes, const std::vector<Axis>& more) 
 
 void add_profiles(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
-  const Axis term{"term", "1", "term", std::vector<std::string>{"position", "self", "context"}};
+  const Axis term{"term", "1", "term", std::vector<std::string>{"position", "own token", "context"}};
   const Axis offset = offset_axis("offset", -reach, reach);
   std::vector<double> measured, dealt, parts, strengths, offsets;
   std::vector<std::uint8_t> verdicts;
@@ -52,7 +52,7 @@ void add_profiles(Result& result, const Size& size) {
   result.fields.push_back(make_field("head_account/position_strength", heads, "1", "by position", strengths));
   result.fields.push_back(
       make_field("head_account/null_strength", heads, "1", "by chance", std::vector<double>(strengths.size(), 0.02)));
-  const Axis match{"match", "1", "match", std::vector<std::string>{"position", "self", "context", "replicated"}};
+  const Axis match{"match", "1", "match", std::vector<std::string>{"position", "own token", "context", "replicated"}};
   result.fields.push_back(make_field("head_account/overlap", before({match}, heads), "1", "overlap",
                                      std::vector<double>(4 * strengths.size(), 0.9)));
   result.fields.push_back({"head_account/verdict",
@@ -60,7 +60,7 @@ void add_profiles(Result& result, const Size& size) {
                            "1",
                            "why a head looks where it looks",
                            verdicts,
-                           {"positional", "self", "context", "mixed", "no preference"},
+                           {"positional", "own token", "context", "mixed", "no preference"},
                            {}});
 }
 

@@ -81,7 +81,7 @@ void add_offsets(Result& result, const Size& size) {
                            "1",
                            "whether the head singles out an offset",
                            status,
-                           {"offset", "self", "flat"},
+                           {"offset", "own token", "flat"},
                            {}});
 }
 

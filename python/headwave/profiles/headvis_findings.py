@@ -13,7 +13,7 @@ _MEASURES = {
     "offset": "measured_offset/offset", "weight": "measured_offset/weight", "bits": "attention_bits/bits",
     **dict.fromkeys(("sink", "position", "word", "match"), "attention_bits/part"),
     "follows": "attention_bits/follow", "kept": "attention_bits/kept", "strength": "head_account/strength",
-    **dict.fromkeys(("by_position", "by_self", "by_context"), "head_account/part"),
+    **dict.fromkeys(("by_position", "by_own_token", "by_context"), "head_account/part"),
     "predicted_offset": "position_atlas/predicted_offset",
 }
 _SAID = ("kind", "profile")   # columns that are words

@@ -16,7 +16,7 @@ const plainNames = {
   offset: "looks/offset:",
   weight: "measured_offset/weight:all",
   by_position: "head_account/part:position",
-  by_self: "head_account/part:self",
+  by_own_token: "head_account/part:own token",
   by_context: "head_account/part:context",
   loss_change: "head_effect/loss:",
   state_change: "head_effect/state:",
