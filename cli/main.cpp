@@ -13,6 +13,7 @@
 
 #include "../core/algebra/kernels.h"
 #include "../data/files/printable.h"
+#include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
 #include "options/help.h"
 #include "terminal/progress.h"
@@ -65,6 +66,7 @@ int main(int argc, char** argv) {
   open_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // files are finished, whoever closes standard output (require_printed())
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
+  headwave::tell_hdf5_crashes();
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", [] {
     return fmt::format("headwave {} (kernels: {})", HEADWAVE_VERSION, headwave::instruction_set());

@@ -558,7 +558,7 @@ struct Hdf5File::Opened {
 /// Runs some work within the library; errors name the file and the object.
 template <class Work>
 auto Hdf5File::read_named(const std::string& object, Work work) const {
-  const Hdf5Session session;
+  const Hdf5Session session(name_.c_str());
   const auto told = [&](const Error& problem) {
     return fmt::format("{}: {}{}{}", name_, printable(object), object.empty() ? "" : ": ", problem.finding());
   };
@@ -579,7 +579,7 @@ Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown
 }
 
 Hdf5File::~Hdf5File() {
-  const Hdf5Session session;
+  const Hdf5Session session(name_.c_str());
   opened_.reset();
 }
 

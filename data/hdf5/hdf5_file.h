@@ -22,6 +22,10 @@ struct Hdf5Node {
   Attributes attributes;
 };
 
+/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
+/// and the program exits with 1.
+void tell_hdf5_crashes();
+
 /// An HDF5 file, open for reading.
 ///
 /// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are

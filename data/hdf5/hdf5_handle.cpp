@@ -1,12 +1,18 @@
 #include "hdf5_handle.h"
 
 #include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
+#include "hdf5_file.h"
 
 namespace headwave {
 
@@ -20,10 +26,19 @@ std::recursive_mutex& library_mutex() {
   return mutex;
 }
 
+/// The file that this thread reads with the library; null: none.
+thread_local constinit const char* file_in_reading = nullptr;
+
 }  // namespace
 
-Hdf5Session::Hdf5Session() : lock_(library_mutex()) {
+Hdf5Session::Hdf5Session(const char* reading)
+    : lock_(library_mutex()),
+      read_before_(std::exchange(file_in_reading, reading == nullptr ? file_in_reading : reading)) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Hdf5Session::~Hdf5Session() {
+  file_in_reading = read_before_;
 }
 
 std::string hdf5_reason() {
@@ -58,6 +73,37 @@ void fail_hdf5_read(const std::string& what) {
   const std::string told = (what.empty() ? "" : what + ": ") + hdf5_reason();
   if (hdf5_read_failed_by_system()) throw IoError(told);
   throw FormatError(told);
+}
+
+namespace {
+
+constexpr auto crashes = std::to_array<std::pair<int, const char*>>(
+    {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGABRT, "SIGABRT"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}});
+
+/// Only calls that POSIX allows in a signal handler: the heap may be broken.
+void tell_crash(int signal) {
+  if (file_in_reading == nullptr) {
+    (void)std::signal(signal, SIG_DFL);
+    (void)std::raise(signal);
+    return;
+  }
+  const char* name = std::ranges::find(crashes, signal, &std::pair<int, const char*>::first)->second;
+  constexpr const char* end = "): the file is damaged, or the library has a fault (" H5_VERS_INFO ")\n";
+  for (const char* text : {"headwave: error: ", file_in_reading, ": the HDF5 library crashed over it (", name, end})
+    (void)!::write(STDERR_FILENO, text, std::strlen(text));
+  ::_exit(1);
+}
+
+}  // namespace
+
+void tell_hdf5_crashes() {
+  alignas(std::max_align_t) static std::array<std::byte, std::size_t{64} << 10U> stack;  // the thread's may be full
+  const stack_t other{stack.data(), 0, stack.size()};
+  ::sigaltstack(&other, nullptr);
+  struct sigaction action {};
+  action.sa_handler = tell_crash;
+  action.sa_flags = SA_ONSTACK;
+  for (const auto& [signal, name] : crashes) ::sigaction(signal, &action, nullptr);
 }
 
 Hdf5Handle hdf5_half_type() {

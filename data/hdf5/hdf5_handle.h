@@ -43,10 +43,15 @@ class Hdf5Handle {
 /// from printing to stderr. May be nested.
 class Hdf5Session {
  public:
-  Hdf5Session();
+  /// @param reading  the file that is read, as messages show it, for tell_hdf5_crashes(); null: none
+  explicit Hdf5Session(const char* reading = nullptr);
+  Hdf5Session(const Hdf5Session&) = delete;
+  Hdf5Session& operator=(const Hdf5Session&) = delete;
+  ~Hdf5Session();
 
  private:
   std::unique_lock<std::recursive_mutex> lock_;
+  const char* read_before_;
 };
 
 /// Why the library's last call failed, in the library's words, on one line. Ask before any other call.

@@ -1,11 +1,14 @@
 #include "../../data/hdf5/hdf5_file.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <string>
 #include <thread>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_handle.h"
@@ -273,4 +276,38 @@ TEST_CASE("hdf5: a pipe that a file points to hangs nobody") {
   const Hdf5File file(folder / "hostile.h5");
   CHECK_FALSE(file.tree().empty());
   CHECK_THROWS_WITH(file.floats("virtual"), ContainsSubstring("other files"));
+}
+
+TEST_CASE("hdf5: a crash of the library ends the process with one line that names the file, in any thread") {
+  for (const bool in_thread : {false, true}) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(ends[1], STDERR_FILENO);
+      tell_hdf5_crashes();
+      const auto crash = [] {
+        const Hdf5Session session("damaged.h5");
+        (void)std::raise(SIGSEGV);
+      };
+      if (in_thread)
+        std::thread(crash).join();
+      else
+        crash();
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string told(1000, '\0');
+    std::size_t length = 0;
+    for (ssize_t more = 0; (more = ::read(ends[0], told.data() + length, told.size() - length)) > 0;)
+      length += static_cast<std::size_t>(more);
+    told.resize(length);
+    ::close(ends[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 1);
+    CHECK_THAT(told, ContainsSubstring("headwave: error: damaged.h5: the HDF5 library crashed over it (SIGSEGV)"));
+    CHECK(std::ranges::count(told, '\n') == 1);
+  }
 }

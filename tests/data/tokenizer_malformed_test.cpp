@@ -131,7 +131,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1})"), "dropout");
   for (const char* merge : {R"("a b c")", R"("a")", R"(["a"])"})
     refused(with(&SmallFile::model, fmt::format(R"({{"type": "BPE", "vocab": {{"a": 0}}, "merges": [{}]}})", merge)),
-            "a merge is two pieces");
+            "expected a merge of two pieces");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []})"), "same id 0");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0, "a": 1}, "merges": []})"), "occurs twice");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 18446744073709551615}, "merges": []})"), "whole");
@@ -152,7 +152,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
       "continuing_subword_prefix is '@', which is not known; expected ''");
   refused(with(&SmallFile::normalizer, R"({"type": "Prefix"})"), "'Prefix'");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled"})"), "'precompiled_charsmap' is missing");
-  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"), "no base64");
+  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"), "expected base64");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "////////"})"),
           "does not fit");
   refused(with(&SmallFile::normalizer, R"({"type": "Sequence", "normalizers": [{"type": "X\n"}]})"), "normalizers[0]");

@@ -105,7 +105,7 @@ TEST_CASE("dealing accounts for a Llama's heads as an independent program finds"
   const auto median = [](const Vector& values) {
     return quantile(std::vector<double>(values.begin(), values.end()), 0.5);
   };
-  const char* const names[] = {"position", "own token", "context", "replicated"};
+  const char* const names[] = {"position", "self", "context", "replicated"};
   for (std::size_t term = 0; term <= account_terms; ++term) {
     CAPTURE(names[term]);
     const Vector& overlap = account.overlap[term].value;
