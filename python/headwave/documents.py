@@ -33,7 +33,7 @@ def documents_of(about: Any, module: Any, tokenizer: Any, text: Any, ids: Any, d
         listed = listed_ids(ids)
         if not isinstance(listed[0], int):
             if documents is not None and documents > len(listed):
-                raise ShapeError(f"ids: {len(listed)} documents, {documents} were asked for")
+                raise ShapeError(f"ids: {len(listed)} documents, but {documents} are requested")
             bare = without_padding(listed[:documents or 100], module, tokenizer)
             return _readable(bare, about), sum(map(len, listed[:len(bare)])) - sum(map(len, bare))
         long, opens, closes = listed, [], []

@@ -70,7 +70,7 @@ def export(result: Any, csv: str | os.PathLike, *, only: Sequence[str] = (), max
     folder = pathlib.Path(path(csv, "csv"))
     written, long_ones = _core.export_tables(found._found, folder, groups, most or (None if groups else 50_000), bool(force), called)
     if long_ones:
-        warnings.warn(f"export: left out, with more than max_rows={most or 50_000}: {', '.join(long_ones)}; only=[...] names those to write, "
+        warnings.warn(f"export: omitted, with more than max_rows={most or 50_000}: {', '.join(long_ones)}; only=[...] names those to write, "
                       "or give more rows", stacklevel=3)
     return {name: folder / f"{name}.csv" for name in ["all-columns", *written]}
 

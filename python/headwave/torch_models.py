@@ -41,7 +41,7 @@ def require_eval(module: torch.nn.Module) -> None:
     """Refuses a model in training: dropout gives other numbers in every call."""
     drops = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
     if module.training or any(part.training for _, part in module.named_modules() if isinstance(part, drops)):
-        raise FormatError(f"{type(module).__name__}: is in training, its dropout changes what it computes; call .eval() first")
+        raise FormatError(f"{type(module).__name__}: is in training mode, so dropout changes its attention; call .eval() first")
 
 
 def weights_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -143,7 +143,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, doc
     remembered |= {} if text is None else {"tokenizer": type(tokenizer).__name__}
     remembered |= exceeded(module, max(map(len, listed)))
     if short := sum(len(one) < 2 for one in listed):
-        warnings.warn(f"run: documents of one token, which has no pair, are left out: {short}", stacklevel=7)
+        warnings.warn(f"run: documents of one token have no pairs and are omitted: {short}", stacklevel=7)
         listed = [one for one in listed if len(one) > 1]
     if not listed:
         raise ShapeError("run: no document has two tokens; expected one at least")

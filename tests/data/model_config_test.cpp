@@ -60,7 +60,7 @@ TEST_CASE("words come as a list or in one text, and nothing else is one") {
   CHECK(config->words("text") == config->words("list"));
   CHECK(config->words("none").empty());
   CHECK(config->words("absent").empty());
-  CHECK_THROWS_WITH(config->words("number"), ContainsSubstring("'number' is no list of words"));
+  CHECK_THROWS_WITH(config->words("number"), ContainsSubstring("'number': expected a list of words"));
   CHECK_THROWS_AS(config->words("mixed"), FormatError);
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("a map that is wrong is described in one line") {
                     ContainsSubstring("at most 1 MB"));
   model = "bart";
   CHECK_THROWS_WITH(open_model(with("cross_query", "# cross_query")),
-                    ContainsSubstring("[decoder]: expected 'cross_query' and the like"));
+                    ContainsSubstring("[decoder]: expected 'cross_query' and the other tensors"));
   model = "deberta";
   CHECK_THROWS_WITH(open_model(with("vectors = ", "# vectors = ")), ContainsSubstring("positions need 'vectors'"));
   CHECK_THROWS_WITH(open_model(with("kind = \"disentangled\"", "kind = \"none\" #")),

@@ -84,7 +84,7 @@ TEST_CASE("what a decoder reads first is in config.json, or in generation_config
   written("config.json", R"({"decoder_start_token_id": 2})");
   CHECK(decoder_start(folder.path()) == 2);
   written("config.json", R"({"decoder_start_token_id": -4})");
-  CHECK_THROWS_WITH(decoder_start(folder.path()), ContainsSubstring("is -4, expected an id"));
+  CHECK_THROWS_WITH(decoder_start(folder.path()), ContainsSubstring("is -4, expected the id"));
 }
 
 TEST_CASE("of two texts each has its own share of unknown tokens") {

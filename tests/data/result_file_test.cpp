@@ -229,7 +229,7 @@ TEST_CASE("result file: what the format cannot hold is refused, and leaves no fi
   refuse(make_field("a/b/c", {head}, "1", "", three), "group/quantity");
   refuse(make_field("../x", {head}, "1", "", three), "group/quantity");
   refuse(make_field("provenance/x", {head}, "1", "", three), "group/quantity");
-  refuse({"a/x", {head}, "1", "", std::vector<double>{1}, {}, {}}, "3 entries, 1 values");
+  refuse({"a/x", {head}, "1", "", std::vector<double>{1}, {}, {}}, "3 entries, found 1 values");
 }
 
 TEST_CASE("result file: the same axis name may differ between groups") {

@@ -163,5 +163,5 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   refuse({}, "give dataset=NAME to name the array");
   StoredStatesOptions search = dataset("types/f4_le");
   search.layer = 1;
-  refuse(search, "already say which layer states enter; omit layer");
+  refuse(search, "already given by a name or an axis; omit layer");
 }

@@ -201,7 +201,8 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options),
                     ContainsSubstring("states that enter layer 9, but the model has the layers 0 to 1"));
   options.layer = -1;
-  CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options), ContainsSubstring("layer -1"));
+  CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options),
+                    ContainsSubstring("its layer would be -1"));
   write_npy(folder / "narrow.npy", {2, 5, 31}, sawtooth(2 * 5 * 31));
   CHECK_THROWS_WITH(stored_states(folder / "narrow.npy", open_model(model)),
                     ContainsSubstring("width 31, the model's states have 32"));

@@ -150,7 +150,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
       "continuing_subword_prefix is '@', which is not known; expected ''");
   refused(with(&SmallFile::normalizer, R"({"type": "Prefix"})"), "'Prefix'");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled"})"), "'precompiled_charsmap' is missing");
-  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"), "no base64");
+  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"), "expected base64");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "////////"})"),
           "does not fit");
   refused(with(&SmallFile::normalizer, R"({"type": "Sequence", "normalizers": [{"type": "X\n"}]})"), "normalizers[0]");

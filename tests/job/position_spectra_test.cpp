@@ -32,7 +32,7 @@ TEST_CASE("a spectrum of fewer positions is that of the table's first rows") {
   options.length = 2;
   CHECK(position_spectra({directory}, options).front().spectrum.length == 2);
   options.length = 1;
-  CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("needs two positions or more, 1"));
+  CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("needs two positions or more, found 1"));
   options.length = 41;
   CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("40 positions, a length of 41"));
 }

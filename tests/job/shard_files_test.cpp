@@ -90,8 +90,8 @@ TEST_CASE("parts that are missing, doubled, damaged or another run's are refused
   job.options.only = {"head_types"};
   for (const Index part : {1, 2, 3}) job.run_part(part, 3, *job.documents);
   CHECK_THROWS_WITH(job.merged({job.part(1), job.part(3)}),
-                    ContainsSubstring("none has documents 4 to 7, block 2 of 3"));
-  CHECK_THROWS_WITH(job.merged({job.part(3)}), ContainsSubstring("none has documents 0 to 7, blocks 1 to 2 of 3"));
+                    ContainsSubstring("missing are documents 4 to 7, block 2 of 3"));
+  CHECK_THROWS_WITH(job.merged({job.part(3)}), ContainsSubstring("missing are documents 0 to 7, blocks 1 to 2 of 3"));
   CHECK_THROWS_WITH(job.merged({job.part(2)}),
                     ContainsSubstring("documents 0 to 3, block 1 of 3, and 1 more block is missing"));
   CHECK_THROWS_WITH(job.merged({job.part(1), job.part(2), job.part(2), job.part(3)}),
@@ -119,7 +119,7 @@ TEST_CASE("parts that are missing, doubled, damaged or another run's are refused
   job.identity["seed"] = std::int64_t{2};
   CHECK_THROWS_WITH(job.run_part(3, 3, *job.documents), ContainsSubstring("(seed: 1 there, 2 here)"));
   job.run_part(2, 3, *job.documents);
-  CHECK_THROWS_WITH(job.merged({job.part(1), job.part(2), job.part(3)}), ContainsSubstring("is of another run (seed"));
+  CHECK_THROWS_WITH(job.merged({job.part(1), job.part(2), job.part(3)}), ContainsSubstring("belongs to another run (seed"));
 }
 
 TEST_CASE("a file that is a pipe or a folder is no part") {

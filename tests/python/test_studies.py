@@ -47,7 +47,7 @@ def test_an_export_is_that_of_the_program(program, tmp_path, ids):
 def test_an_export_says_what_it_leaves_out_and_replaces_nothing(tmp_path, ids):
     result = headwave.run(MODELS / "bert-mlm", ids=ids, only=["measured_offset"])
     result.save(tmp_path / "results.h5")
-    with pytest.warns(UserWarning, match="left out, with more than max_rows=100: offset_trace"):
+    with pytest.warns(UserWarning, match="omitted, with more than max_rows=100: offset_trace"):
         written = headwave.export(tmp_path / "results.h5", tmp_path / "tables", max_rows=100)
     assert "all-columns" in written and not any("offset_trace.pairs.layer.head.offset" == name for name in written)
     with pytest.raises(headwave.IoError, match="is already there; choose another csv, or replace it with force=True"):

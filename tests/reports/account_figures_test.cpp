@@ -38,8 +38,8 @@ TEST_CASE("account: where nothing meets itself the profile figure has no self") 
     std::fill_n(values->begin() + std::ssize(*values) / 3, values->size() / 3, std::nan(""));
   const std::string script = kind_of_figure("account_profile").draw(result, {}).script();
   CHECK(script.find(": 60, 15 %") != std::string::npos);
-  CHECK(script.find("title \"self\"") == std::string::npos);
-  CHECK(kind_of_figure("account_profile").draw(sample::result(), {}).script().find("title \"self\"") !=
+  CHECK(script.find("title \"own token\"") == std::string::npos);
+  CHECK(kind_of_figure("account_profile").draw(sample::result(), {}).script().find("title \"own token\"") !=
         std::string::npos);
 }
 

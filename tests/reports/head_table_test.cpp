@@ -162,13 +162,13 @@ TEST_CASE("head table: the number of `looks` is the account's, and the measured 
 
 TEST_CASE("head table: by hand, offsets only") {
   CHECK(wide_table(small_result()) ==
-        "head  looks at             weight            offset  threshold\n"
-        "----  -------------------  ------  ----------------  ---------\n"
-        "L7H0  2 back               0.3457                -2     0.0100\n"
-        "L7H1  at itself            0.2000  undefined (self)     0.0200\n"
-        "L7H2  no preferred offset  0.0100  undefined (flat)\n"
-        "L7H3  3 ahead              0.1000                +3     0.0400\n"
-        "L7H4  5 ahead              0.1000                +5     0.0500\n");
+        "head  looks at             weight                 offset  threshold\n"
+        "----  -------------------  ------  ---------------------  ---------\n"
+        "L7H0  2 back               0.3457                     -2     0.0100\n"
+        "L7H1  at itself            0.2000  undefined (own token)     0.0200\n"
+        "L7H2  no preferred offset  0.0100       undefined (flat)\n"
+        "L7H3  3 ahead              0.1000                     +3     0.0400\n"
+        "L7H4  5 ahead              0.1000                     +5     0.0500\n");
 }
 
 TEST_CASE("head table: by hand, a Field that asks for a column, of some of the heads") {
@@ -179,9 +179,9 @@ TEST_CASE("head table: by hand, a Field that asks for a column, of some of the h
   result.fields.push_back(make_field("mine/share", {axes[0], heads}, "1", "", {0.25, not_defined}));
   result.fields.back().attributes["column"] = std::string("mine");
   const std::string table = wide_table(result);
-  CHECK(table.starts_with("head  looks at             weight   mine            offset  threshold\n"));
-  for (const char* line : {"L7H1  at itself            0.2000  0.250  undefined (self)     0.0200\n",
-                           "L7H3  3 ahead              0.1000                       +3     0.0400\n"})
+  CHECK(table.starts_with("head  looks at             weight   mine                 offset  threshold\n"));
+  for (const char* line : {"L7H1  at itself            0.2000  0.250  undefined (own token)     0.0200\n",
+                           "L7H3  3 ahead              0.1000                            +3     0.0400\n"})
     CHECK(table.find(line) != std::string::npos);
 
   result.fields.back().axes = {heads, axes[0]};
@@ -198,14 +198,15 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
       {"planted/kind", axes, "1", "", std::vector<std::string>{"left", "self", "noise", "sink", "right"}, {}, {}});
   // half a token away still agrees; 0 is found as "self"; a sink must not have an offset
   result.fields.push_back(make_field("planted/offset", axes, "token", "", {-2.5, 0.0, not_defined, not_defined, 4.4}));
-  CHECK(wide_table(result) ==
-        "head  looks at             weight            offset  threshold  cluster  share  planted    at  found\n"
-        "----  -------------------  ------  ----------------  ---------  -------  -----  -------  ----  -------\n"
-        "L7H0  2 back               0.3457                -2     0.0100        0  100 %  left     -2.5  agrees\n"
-        "L7H1  at itself            0.2000  undefined (self)     0.0200        1   75 %  self        0  agrees\n"
-        "L7H2  no preferred offset  0.0100  undefined (flat)                   0   50 %  noise          agrees\n"
-        "L7H3  3 ahead              0.1000                +3     0.0400        1  100 %  sink           differs\n"
-        "L7H4  5 ahead              0.1000                +5     0.0500                  right    +4.4  differs\n");
+  CHECK(
+      wide_table(result) ==
+      "head  looks at             weight                 offset  threshold  cluster  share  planted    at  found\n"
+      "----  -------------------  ------  ---------------------  ---------  -------  -----  -------  ----  -------\n"
+      "L7H0  2 back               0.3457                     -2     0.0100        0  100 %  left     -2.5  agrees\n"
+      "L7H1  at itself            0.2000  undefined (own token)     0.0200        1   75 %  self        0  agrees\n"
+      "L7H2  no preferred offset  0.0100       undefined (flat)                   0   50 %  noise          agrees\n"
+      "L7H3  3 ahead              0.1000                     +3     0.0400        1  100 %  sink           differs\n"
+      "L7H4  5 ahead              0.1000                     +5     0.0500                  right    +4.4  differs\n");
 }
 
 TEST_CASE("head table: what positions alone predict, beside the measured offsets or by itself") {
@@ -223,12 +224,14 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   result.fields.push_back(
       make_field("position_atlas/predicted_weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, not_defined}));
   result.fields.push_back(make_field("position_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01, not_defined}));
-  CHECK(wide_table(result).starts_with("head  looks at             weight            offset  by weights  threshold\n"));
+  CHECK(wide_table(result).starts_with(
+      "head  looks at             weight                 offset  by weights  threshold\n"));
   Result delays = result;
   delays.fields.push_back(
       make_field("phase_delay/predicted_offset", heads, "token", "", {-2.004, -0.001, not_defined, 4.25, not_defined}));
   const std::string table = wide_table(delays);
-  CHECK(table.starts_with("head  looks at             weight            offset  by weights  by phases  threshold"));
+  CHECK(
+      table.starts_with("head  looks at             weight                 offset  by weights  by phases  threshold"));
   CHECK(table.find("-2      -2.00") != std::string::npos);
   CHECK(table.find("+4      +4.25") != std::string::npos);
   CHECK(table.find(" 0       0.00") != std::string::npos);
@@ -295,13 +298,13 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
                            {"offset", "edge", "chance", "weak", "nothing"},
                            {}});
   CHECK(wide_table(result) ==
-        "head  looks at             weight  x chance            offset         by phases  threshold\n"
-        "----  -------------------  ------  --------  ----------------  ----------------  ---------\n"
-        "L7H0  2 back               0.3457       173                -2  undefined (edge)     0.0100\n"
-        "L7H1  at itself            0.2000       100  undefined (self)             -2.00     0.0200\n"
-        "L7H2  at the search's end  0.0100       5.0  undefined (edge)         undefined\n"
-        "L7H3  3 ahead              0.1000       2.5                +3  undefined (weak)     0.0400\n"
-        "L7H4  5 ahead              0.1000                          +5         undefined     0.0500\n");
+        "head  looks at             weight  x chance                 offset         by phases  threshold\n"
+        "----  -------------------  ------  --------  ---------------------  ----------------  ---------\n"
+        "L7H0  2 back               0.3457       173                     -2  undefined (edge)     0.0100\n"
+        "L7H1  at itself            0.2000       100  undefined (own token)             -2.00     0.0200\n"
+        "L7H2  at the search's end  0.0100       5.0       undefined (edge)         undefined\n"
+        "L7H3  3 ahead              0.1000       2.5                     +3  undefined (weak)     0.0400\n"
+        "L7H4  5 ahead              0.1000                               +5         undefined     0.0500\n");
 }
 
 TEST_CASE("head table: a prediction that is undefined for every head has no column") {
@@ -315,7 +318,8 @@ TEST_CASE("head table: a prediction that is undefined for every head has no colu
   result.fields.back().flag_meanings = {"offset", "edge"};
   result.fields.push_back(
       make_field("position_atlas/predicted_offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
-  CHECK(wide_table(result).starts_with("head  looks at             weight            offset  by weights  threshold\n"));
+  CHECK(wide_table(result).starts_with(
+      "head  looks at             weight                 offset  by weights  threshold\n"));
   CHECK_THAT(head_answer(result, shown_columns(result, {.wide = true})),
              !ContainsSubstring("undefined for every head"));
 }

@@ -93,7 +93,7 @@ class Profiles:
         one, another = self._documents(), other._documents()
         if (one and another and (one <= another or another <= one)) or all(
                 stack.digest and stack.digest == other[name].digest for name, stack in self.stacks.items()):
-            raise ShapeError("profiles: both hold the same documents; expected others, since each counts once")
+            raise ShapeError("profiles: both hold the same documents; expected different ones, since each counts once")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
     def _documents(self) -> set[tuple[float, ...]]:
