@@ -155,7 +155,7 @@ TEST_CASE("shuffled words keep special tokens in their places and words in numbe
   Document stored;
   stored.name = "states.h5, document 0";
   CHECK_THROWS_WITH(shuffled_words(std::make_unique<OneDocument>(stored), 6, 1)->document(0),
-                    ContainsSubstring("states.h5, document 0: only states are stored"));
+                    ContainsSubstring("states.h5, document 0: holds stored states"));
 }
 
 TEST_CASE("a text that is moved reads the rows of tokens further on, and the last where there is none") {
