@@ -80,7 +80,7 @@ done
 for present in 'run --states' 'run --atlas-draws' 'run --shuffles' 'figures --heads'; do
   "$headwave" "${present% *}" --help | grep -qF -- "  ${present#* } " || { echo "FAILED: $present is not offered"; failed=1; }
 done
-expect 0 "--clusters N              number of clusters, k of k-means (1 to 100, default 6)" run --help
+expect 0 "--clusters N              number of clusters of heads (k-means) (default 6)" run --help
 expect 0 "--level X " run --help
 expect 0 "Commands:"
 expect 2 "give one of --text, --ids, --random-tokens, --states and --profiles" run --model "$golden" --out "$work/r"
@@ -98,14 +98,14 @@ stored=$2/tests/golden/stored/causal.h5
 expect 2 "--length: does not apply to --states" run --states "$stored" --length 5 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --no-special-tokens --out "$work/r"
 expect 2 "does not apply with --model" run --states "$stored" --model "$golden" --head-count 2 --out "$work/r"
-expect 1 "already say which layer states enter; omit --layer" -q run --states "$stored" --layer 1 --out "$work/r"
+expect 1 "already given by a name or an axis; omit --layer" -q run --states "$stored" --layer 1 --out "$work/r"
 expect 2 "--layer" run --states "$stored" --layer -1 --out "$work/r"
 expect 2 "at least 0" run --states "$stored" --seed -1 --out "$work/r"
 printf '[[7, 8, 9, 10], [11, 12]]\n' >"$work/ids.json"
 expect 2 "applies to --states only" run --model "$golden" --ids "$work/ids.json" --head-count 2 --out "$work/r"
 expect 2 "applies to --states only" run --model "$golden" --ids "$work/ids.json" --layer 1 --out "$work/r"
 expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" --no-special-tokens --out "$work/r"
-expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
+expect 2 "states the length of each document" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --intervene words-only --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
@@ -132,8 +132,8 @@ expect 0 "--only head_account: gave no result: needs queries and keys" run $fini
 # shellcheck disable=SC2086
 expect 2 "does not apply to --states" -q run $finished --model "$others" --intervene words-only --out "$work/r"
 # shellcheck disable=SC2086
-expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
-expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
+expect 1 "has 4 heads, but head_count" -q run $finished --head-count 3 --out "$work/r"
+expect 1 "are these scores before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
 printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
@@ -155,7 +155,7 @@ expect 0 "" -q run $own --ids "$work/own/even.json"
 expect 0 "" -q run $own --ids "$work/own/even.json"
 # Equal documents count once, and the run says so; where lengths differ it says which analyses used fewer.
 echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5],[3,1,4,1,5,9,2,6],[2,7,1,8,2,8]]' >"$work/again.json"
-expect 0 "again.json: 2 of 5 documents are equal to an earlier one; each counts once, 3 are left" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run"
+expect 0 "again.json: 2 of 5 documents are equal to an earlier one; each counts once, so 3 remain" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run"
 expect 0 "used 2 of 3, those of 8 tokens; --length makes all alike" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run" --force
 expect 0 "@equal_documents 2" inspect -a "$work/again-run"
 echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5]]' >"$work/once.json"
@@ -170,15 +170,15 @@ expect 1 "all-columns.csv: would replace the input $work/own/all-columns.csv; ch
 # A finished run is what was asked for, and no other.
 read="run $raw --apply-norm --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
-expect 1 "is of another run (states_read: " -q $read --any-states --resume
+expect 1 "belongs to another run (states_read: " -q $read --any-states --resume
 expect 0 "the job is finished" $read --resume
 printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
 one="run --model $golden --ids $work/longer.json --only measured_offset --no-figures --out $work/known"
 expect 0 "wrote" $one --intervene without-heads=L0H1
-expect 1 "is of another run (interventions: without-heads=L0H1 there, nothing here); give --force in place of --resume" -q $one --resume
+expect 1 "belongs to another run (interventions: without-heads=L0H1 there, nothing here); give --force in place of --resume" -q $one --resume
 expect 0 "the job is finished" $one --intervene without-heads=L0H1 --resume
 expect 0 "wrote" $one --layers 0-0 --force
-expect 1 "is of another run (first_layers: 1 there, nothing here)" -q $one --resume
+expect 1 "belongs to another run (first_layers: 1 there, nothing here)" -q $one --resume
 # A text is UTF-8 or is refused with the place.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"
 printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n' >"$work/bert/vocab.txt"
@@ -253,7 +253,7 @@ expect 1 "a bloom has no position table (its positions are linear bias); without
 expect 1 "100000 positions are requested, but the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table are requested, but it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 
-expect 1 "already say which layer states enter; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
+expect 1 "already given by a name or an axis; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
 expect 1 "states.parquet: this is a file of another format; expected stored states" run --states "$work/states.parquet" --model "$families/gpt2" --out "$work/m"
 mkdir "$work/pickled" && cp "$families/gpt2/config.json" "$work/pickled/" && printf 'x' >"$work/pickled/pytorch_model.bin"
@@ -715,7 +715,7 @@ expect 0 "$work/json-kinds/cross/results.h5: whole" validate "$work/json-kinds"
 expect 1 "name one of" inspect "$work/json-kinds"
 kinds="run --model $2/tests/golden/families/t5 --ids $work/pair.json --out $work/json-kinds $quick"
 expect 0 "the job is finished" $kinds --resume
-expect 1 "is of another run (seed: 1 there, 2 here)" -q $kinds --seed 2 --resume
+expect 1 "belongs to another run (seed: 1 there, 2 here)" -q $kinds --seed 2 --resume
 
 # What was written is what was meant, or is told.
 expect 0 "whole: every byte" validate "$work/r"
@@ -746,14 +746,14 @@ expect 0 "no earlier run is saved here: beginning with the first document" run -
 changed="run --model $work/bert --ids $work/line.txt --out $work/changed $quick --intervene without-heads=L0H1"
 expect 0 "wrote" $changed
 expect 0 "is finished" $changed --resume
-expect 1 "is of another run (seed: 1 there, 2 here)" $resumed --resume --seed 2
+expect 1 "belongs to another run (seed: 1 there, 2 here)" $resumed --resume --seed 2
 mkdir "$work/begun"
 : >"$work/begun/results.unfinished"
 expect 1 "begun: holds what an unfinished run came to" validate "$work/begun"
 for command in inspect figures; do expect 1 "begun: holds what an unfinished run came to, no result yet; go on with it with --resume" $command "$work/begun"; done
 printf 'something else' >"$work/u/results.unfinished"
 rm "$work/u/results.h5"
-expect 1 "go on with it with --resume, or begin anew with --force" $resumed
+expect 1 "continue it with --resume, or begin anew with --force" $resumed
 expect 1 "is not what an unfinished run left" $resumed --resume
 expect 0 "" $resumed --force
 [ ! -e "$work/u/results.unfinished" ] || { echo "FAILED: an unfinished run stays"; failed=1; }
@@ -777,7 +777,7 @@ expect 1 "holds no part of a run" merge "$work/films" --out "$work/merged"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 [ "$(ls "$work/films" | tr '\n' ' ')" = "block-02-of-02.part block-1-of-2.part movie.mp4.part " ] || { echo "FAILED: beside a part of a run are $(ls "$work/films")"; failed=1; }
-expect 1 "none has documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work/merged"
+expect 1 "missing are documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work/merged"
 expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 for command in inspect figures; do expect 1 "d1: holds a part of a divided run, no result yet; put its parts together with \`headwave merge\`" $command "$work/d1"; done
@@ -785,11 +785,11 @@ for command in inspect figures; do expect 1 "d1: holds a part of a divided run, 
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/together"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/together"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/together"
-expect 1 "is of another run (seed: 1 there, 2 here)" $divided --shard 2/2 --seed 2 --out "$work/together"
+expect 1 "belongs to another run (seed: 1 there, 2 here)" $divided --shard 2/2 --seed 2 --out "$work/together"
 expect 0 "" -q merge "$work/together" --out "$work/merged-together"
-expect 1 "is of another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
+expect 1 "belongs to another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
 expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"
-expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"
+expect 1 "belongs to another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"
 expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
 expect 2 "expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
 mkdir "$work/named" && cp "$work/d1/block-01-of-02.part" "$work/named/results.h5"

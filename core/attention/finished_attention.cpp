@@ -88,7 +88,7 @@ class RowChecks {
   [[noreturn]] void refuse_sum(Index head, Index query, double sum, double allowed) const {
     const char* const why = is_transposed(attention_, head)
                                 ? "but its columns do: queries and keys are exchanged; name the axes"
-                                : "expected neither scores before the softmax nor weights after dropout";
+                                : "are these scores before the softmax, or weights after dropout?";
     refuse(head, query, fmt::format("adds up to {:g}", sum), fmt::format("1 to within {:.1g}; {}", allowed, why));
   }
 

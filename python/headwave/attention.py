@@ -57,7 +57,7 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, 
     dtype = np.dtype(np.float64 if any(a.dtype == np.float64 for a in given) else np.float32)
     by_head = [a[np.newaxis] if single else a for a in given]
     if v is not None and by_head[2].shape[0] != by_head[1].shape[0]:
-        raise ShapeError(f"attend: values of {by_head[2].shape[0]} heads, keys of {by_head[1].shape[0]}; expected as many")
+        raise ShapeError(f"attend: values have {by_head[2].shape[0]} heads, keys {by_head[1].shape[0]}; expected equal numbers")
     if probe is not None and not callable(probe):
         raise FormatError(f"probe: {type(probe).__name__}; expected a function that is given a Tile")
     window = whole(window, "window")
@@ -90,7 +90,7 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
     with np.errstate(over="ignore"):  # what is beyond float32 forbids as -infinity does
         array = laid_out(array, dtype)
     if np.isnan(array).any() or np.isposinf(array).any():
-        raise NumericError("mask holds NaN or +infinity; expected what is added to scores, -infinity to forbid")
+        raise NumericError("mask holds NaN or +infinity; expected numbers that are added to scores, -infinity where a key is forbidden")
     return False, array
 
 

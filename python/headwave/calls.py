@@ -52,7 +52,7 @@ class Batch:
         """
         kept = np.ones(tokens, bool) if self._mask is None else self._mask[document]
         if not kept.any():
-            raise ShapeError(f"capture: attention_mask hides every token of document {number}; expected one that is seen")
+            raise ShapeError(f"capture: attention_mask hides every token of document {number}; expected a visible token")
         places, first = np.flatnonzero(kept), 0
         if self._places is not None:
             places = self._places[document if len(self._places) > 1 else 0][kept]
@@ -100,8 +100,7 @@ def refuse_padding(given: Mapping[str, Any]) -> None:
     """Refuses what PyTorch's own attention is told of padding, True where a key is hidden."""
     for name, mask in given.items():
         if name.endswith("key_padding_mask") and mask is not None and bool((mask != 0).any()):
-            raise ShapeError(f"capture: {name} hides tokens, which would be stored; call the model with documents without padding, those of "
-                             "another length into another file")
+            raise ShapeError(f"capture: {name} hides tokens, but capture stores every token; call the model with documents without padding, and store each length in a file of its own")
 
 
 def _padding(mask: Any) -> np.ndarray | None:

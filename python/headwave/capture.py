@@ -64,11 +64,10 @@ class Capture:
     def _block_of(self, about: Mapping[str, Any]) -> dict[str, Any]:
         if self._map is not None:
             if any(value is not None for value in about.values()):
-                raise FormatError(f"capture: {type(self._module).__name__} says itself how many heads there are and what they "
-                                  "see; leave heads, kv_heads, causal and window away")
+                raise FormatError(f"capture: {type(self._module).__name__} has a config that gives heads and masks; omit heads, kv_heads, causal and window")
             return {name: getattr(self._map, name) for name in ("heads", "kv_heads", "d_head", "causal", "score_scale", "window")}
         if about["heads"] is None:
-            raise ShapeError("capture: modules by name do not say how many heads they have; give heads=12")
+            raise ShapeError("capture: modules that are given by name do not tell the number of heads; give heads=12")
         heads = whole(about["heads"], "heads", 1)
         kv_heads = heads if about["kv_heads"] is None else whole(about["kv_heads"], "kv_heads", 1)
         if heads % kv_heads:
@@ -83,7 +82,7 @@ class Capture:
         width, heads = (states if query is None else query).shape[1], self._block["heads"]
         d_head = self._block["d_head"] or width // heads
         if self._block["d_head"] is None and width % heads:
-            raise ShapeError(f"capture: {width} columns are not {heads} heads of one width; give d_head=...")
+            raise ShapeError(f"capture: {width} columns do not divide into {heads} heads of one width; give d_head=...")
         scale = self._block["score_scale"]
         return {**self._block, "d_head": d_head, "score_scale": d_head ** -0.5 if scale is None else scale}
 
@@ -118,7 +117,7 @@ class _States:
 
     def begin(self) -> None:
         if self._new is not None:
-            raise FormatError("capture: was entered already; make another with headwave.capture(...)")
+            raise FormatError("capture: this object was used already; make another with headwave.capture(...)")
         self._new = NewHdf5(self._path, self._overwrite)
 
     def append(self, number: int, stored: Sequence[tuple[int, Any, Any, Any]], ids: Sequence[int], tokens: Sequence[str],
@@ -158,7 +157,7 @@ class _States:
         if not np.isfinite(of).all():
             raise NumericError(f"{self._path}: {called} hold a number that is not finite; look for NaN or huge values in the model's weights")
         if self._half and (most := np.abs(of).max()) > np.finfo(np.float16).max:
-            raise NumericError(f"{self._path}: {called} hold {most:g}; float16 ends at 65504: store float32")
+            raise NumericError(f"{self._path}: {called} hold {most:g}, more than float16 can hold (65504): store float32")
         return of.astype(np.float16) if self._half else of
 
     def _require_alike(self, number: int, length: int, shapes: dict[str, tuple[int, ...]]) -> None:
@@ -167,7 +166,7 @@ class _States:
             found, expected = shapes.get(name, (0,)), first.get(name, (0,))
             if found != expected and "/" in name and found[0] != expected[0]:
                 raise ShapeError(f"{self._path}: document {number} has {found[0]} tokens, the documents before it {expected[0]}; a file holds documents "
-                                 "of one length: cut them, or store those of another length in another file")
+                                 "of one length: cut them, or store each length in a file of its own")
             if found != expected:
                 raise ShapeError(f"{self._path}: document {number} has {name} of shape {found}; expected {expected}, as its other arrays or the "
                                  "documents before it")

@@ -82,7 +82,7 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     expected = np.stack([layer[0].numpy() for layer in layers if layer is not None])
     if ours.size != expected.size:
         raise FormatError(f"check_model: headwave has weights of {len(ours)} heads, transformers of {expected.shape[0]} layers of "
-                          f"{expected.shape[1]}; expected as many")
+                          f"{expected.shape[1]}; expected equal numbers")
     apart = np.abs(ours.reshape(expected.shape) - expected).max(axis=(2, 3))
     return ModelCheck(folder, transformers.__version__, tokens, apart, tuple(map(str, heads)))
 

@@ -15,8 +15,7 @@ from .errors import FormatError, ShapeError
 def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
     """(documents, T, width) in float32 on the CPU, apart from the model's own memory."""
     if isinstance(tensor, torch.Tensor) and tensor.is_nested:
-        raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one "
-                         "length, those of another length into another file")
+        raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one length, and store each length in a file of its own")
     if not isinstance(tensor, torch.Tensor) or tensor.is_meta or not tensor.is_floating_point():
         what = f"a tensor of {tensor.dtype} on {tensor.device}" if isinstance(tensor, torch.Tensor) else type(tensor).__name__
         raise FormatError(f"{name}: {what} passed, expected a tensor of floating point numbers, (documents, T, width)")
@@ -83,8 +82,7 @@ class Watch:
         passed = self.queries if self.projections else self.states
         missing = [layer for layer in self.layers if layer not in passed]
         if missing:
-            raise ShapeError(f"capture: the model ran, and layer {missing[0]} was not among what ran; expected every layer "
-                             "that is captured once")
+            raise ShapeError(f"capture: the model ran without layer {missing[0]}; expected every captured layer to run once")
         return passed[self.layers[0]].shape[:2]
 
     def stored(self, document: int, kept: np.ndarray | None = None) -> list[tuple[int, Any, Any, Any]]:
@@ -103,14 +101,11 @@ class Watch:
         if self.about.pairs:
             raise ShapeError(f"{type(module).__name__}: an encoder-decoder; expected a model that reads one sequence")
         if "{layer}" not in self.about.query:
-            raise ShapeError(f"{type(module).__name__}: its layers are one module, which does not say which layer runs; "
-                             "give its folder in place of it")
+            raise ShapeError(f"{type(module).__name__}: its layers are one module, so capture cannot tell which layer runs; give its folder instead")
         if self.projections and self.about.only_states:
-            raise ShapeError(f"{type(module).__name__}: its queries and keys are normalised, its scores capped or its layers "
-                             "differ, which queries and keys do not hold; capture its states")
+            raise ShapeError(f"{type(module).__name__}: it normalises queries and keys, caps scores or has unequal layers, which stored queries and keys do not show; capture its states")
         if self.projections and self.about.adds_to_scores:
-            raise ShapeError(f"{type(module).__name__}: its positions are added to the scores, which queries and keys do not "
-                             "tell; capture states (what='states')")
+            raise ShapeError(f"{type(module).__name__}: it adds positions to the scores, which stored queries and keys do not show; capture states (what='states')")
 
     def _watch_states(self, module: torch.nn.Module, layer: int, name: str) -> None:
         def enters(part: Any, args: tuple, kwargs: dict) -> None:

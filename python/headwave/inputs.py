@@ -72,7 +72,7 @@ class Input:
             raise FormatError("run: profiles were summed of a model; omit its tokenizer")
         for name in ("layers", "weights", "map", "target"):
             if self.in_memory and name in said:
-                raise FormatError(f"run: {name} does not go with a model of PyTorch, which is in memory and says what it is; omit it, or give a "
+                raise FormatError(f"run: {name} does not apply to a PyTorch model in memory; omit it, or give a "
                                   "model directory")
 
     @property
@@ -117,7 +117,7 @@ class Input:
     def _documents(self) -> dict[str, Any]:
         """What a model of PyTorch reads."""
         if self.kind not in ("text", "ids"):
-            raise FormatError(f"run: {self.kind} does not go with a model of PyTorch; give text and its tokenizer, or ids")
+            raise FormatError(f"run: {self.kind} does not apply to a PyTorch model; give text and its tokenizer, or ids")
         if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
             raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
         return {"text": _written(self.value) if self.kind == "text" else None, "ids": self.value if self.kind == "ids" else None,

@@ -70,7 +70,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
     called, kind = type(over.model).__name__ if over.in_memory else over.model, over.kind
     if why := over.why_watched():
         _core.require_options_of_sums(plain_options(job))
-        warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are left out "
+        warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are omitted "
                       "(docs/profiles.md)", stacklevel=3)
         reach, seen, only = whole(job.get("reach", 64), "reach", 1, 2048), over, set(names(job.get("only", ()), "only"))
         deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(job.get("everything"))
@@ -86,11 +86,11 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
     if over.kind == "profiles":
         every = list(results.values()) if isinstance(results, dict) else [results]
         if left_out := every[0].provenance.get("left_out_stacks"):
-            warnings.warn(f"run: the profiles hold more, which a run does not look at: {left_out}", stacklevel=3)
+            warnings.warn(f"run: the profiles also hold layers that a run omits: {left_out}", stacklevel=3)
         if nothing := [name for name in names(job.get("only", ()), "only") if not any(name in one for one in every)]:
             why = every[0].provenance.get("undefined_account", "") if "head_account" in nothing else ""
             why = why or "what is needed is more than sums over documents (docs/profiles.md)"
-            warnings.warn(f"run: nothing came of {', '.join(nothing)}: {why}", stacklevel=3)
+            warnings.warn(f"run: no result of {', '.join(nothing)}: {why}", stacklevel=3)
     return results
 
 

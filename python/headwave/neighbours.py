@@ -48,7 +48,7 @@ def require_no_padding(attention: Any, called: str) -> None:
 def _named(value: Any) -> dict[str, Any]:
     if isinstance(value, (tuple, list)):
         if not value or any(of is None for of in value):
-            raise FormatError("states: a tuple without attention: this implementation does not give it; call "
+            raise FormatError("states: a tuple without attention, which this implementation does not return; call "
                               "model.set_attn_implementation('eager') before the model runs, or load it with attn_implementation='eager'")
         if _are_states(value):
             return {"hidden_states": np.stack([as_array(of, "states: hidden states") for of in value])}

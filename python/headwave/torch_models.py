@@ -40,7 +40,7 @@ def require_eval(module: torch.nn.Module) -> None:
     """Refuses a model in training: dropout gives other numbers in every call."""
     drops = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
     if module.training or any(part.training for _, part in module.named_modules() if isinstance(part, drops)):
-        raise FormatError(f"{type(module).__name__}: is in training, its dropout changes what it computes; call .eval() first")
+        raise FormatError(f"{type(module).__name__}: is in training mode, so dropout changes its attention; call .eval() first")
 
 
 def _weights(module: torch.nn.Module) -> dict[str, torch.Tensor]:

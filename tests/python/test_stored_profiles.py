@@ -228,7 +228,7 @@ def test_an_account_in_parts_and_from_files_is_that_of_one_watch(program, tmp_pa
 def test_layers_that_attend_in_three_ways_have_no_account(tmp_path):
     profiles = headwave.open(saved("smollm3", documents([24] * 8), tmp_path / "profiles.h5", deal=True))
     profiles["causal"].account_window[:] = [0, 3, 4]
-    with pytest.warns(UserWarning, match="nothing came of head_account: its layers attend in more than two ways"):
+    with pytest.warns(UserWarning, match="no result of head_account: its layers attend in more than two ways"):
         headwave.run(profiles=profiles, only=["head_account", "measured_offset"], reach=11)
 
 

@@ -927,7 +927,7 @@ def test_run_watches_models_of_unknown_families_and_says_so():
     same = headwave.run(profiles=watch.result(), reach=16)
     for name in ("offset_trace/mean_weight", "measured_offset/offset", "head_types/previous", "attention_distance/window_95"):
         np.testing.assert_array_equal(found[name], same[name])
-    with pytest.warns(UserWarning, match="nothing came of wave_spectra: what is needed is more than sums"):
+    with pytest.warns(UserWarning, match="no result of wave_spectra: what is needed is more than sums"):
         headwave.run(model, ids=ids, only=["measured_offset", "wave_spectra"])
     result = headwave.run(built(MODELS["llama"][0]()), ids=ids, only=["measured_offset"])
     assert result.computed_by == "program"

@@ -99,8 +99,7 @@ def _sdpa(module: Any, given: dict[str, Any], shift: int) -> Scores:
     is_causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
     causal = bool(query.shape[2] > 1 and mask is None and is_causal)
     if causal and shift:   # PyTorch aligns to the upper left
-        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask; which key "
-                          "stands at a query cannot be told; call model.set_attn_implementation('eager')")
+        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask, so the position of a query among the keys is unknown; call model.set_attn_implementation('eager')")
     return Scores(query, key, _scale(given), shift, causal, _every_query(mask, query.shape[2]), given.get("position_bias"))
 
 
@@ -114,7 +113,7 @@ def _flex(module: Any, given: dict[str, Any], shift: int) -> Scores:
 
 def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
     if given.get("indices") is not None or given.get("block_table") is not None:
-        raise FormatError(f"watch: {type(module).__name__} attends to chosen keys alone, or from pages of a cache; expected whole keys")
+        raise FormatError(f"watch: {type(module).__name__} attends only to selected keys, or to pages of a cache; expected all keys")
     query, key, padding = given["query"], given["key"], given.get("attention_mask")
     is_causal = given.get("is_causal")
     is_causal = is_causal if is_causal is not None else module.is_causal

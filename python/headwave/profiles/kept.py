@@ -220,7 +220,7 @@ def bias_of(scores: Scores, span: Span, path: str) -> np.ndarray | None:
     bias = torch.cat([added[:, -1], added[:, 0, 1:]], 1)
     t = torch.arange(length, device=bias.device) - torch.arange(length, device=bias.device)[:, None]
     if not torch.allclose(bias[:, t + length - 1].masked_fill(~allowed, 0), added, atol=1e-5):
-        raise CannotDeal(f"watch: {path} adds to its scores what does not depend on the offset alone, which deal=True needs; watch it without deal")
+        raise CannotDeal(f"watch: {path} adds a term to its scores that does not depend on the offset alone, which deal=True needs; watch it without deal")
     return bias.cpu().numpy() if bool(bias.any()) else None
 
 

@@ -92,7 +92,7 @@ class Profiles:
             raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
         one, another = self._documents(), other._documents()
         if one and another and (one <= another or another <= one):
-            raise ShapeError("profiles: both hold the same documents; expected others, since each counts once")
+            raise ShapeError("profiles: both hold the same documents; expected different ones, since each counts once")
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
     def _documents(self) -> set[tuple[float, ...]]:

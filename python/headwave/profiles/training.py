@@ -112,7 +112,7 @@ class TrainingWatch(Watch):
         """Raises:
             FormatError: rows are written while the model is trained
         """
-        raise FormatError("watch: every= writes rows where to= says, and keeps no sums; for those omit every= and to=")
+        raise FormatError("watch: with every= rows are written to to=, and there are no sums; omit every= and to= to get sums")
 
     def close(self) -> None:
         """Leaves the model as it was; what was written stays."""

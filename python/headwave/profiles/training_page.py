@@ -42,7 +42,7 @@ def training_page(jsonl: str | os.PathLike, out: str | os.PathLike, *, overwrite
                     row = json.loads(line)
                     found.setdefault(int(row["step"]), {})[str(row["layer"]), int(row["head"])] = [_number(row[name]) for name in _SAID]
                 except (ValueError, KeyError, TypeError) as error:
-                    raise FormatError(f"{jsonl}: line {number} is no row of headwave.watch(every=, to=): {type(error).__name__} {error}") from None
+                    raise FormatError(f"{jsonl}: line {number} is not a row that headwave.watch(every=, to=) wrote: {type(error).__name__} {error}") from None
     except OSError as error:
         raise IoError(f"{jsonl}: cannot be read: {error}") from error
     if not found:

@@ -340,7 +340,7 @@ class Watch:
             return 0
         if own.past + queries == keys or own.masks and own.past + queries < keys:
             return own.past
-        raise FormatError(f"watch: {type(module).__name__} reads {keys} keys for {queries} queries, and which key stands at a query cannot be told; "
+        raise FormatError(f"watch: {type(module).__name__} reads {keys} keys for {queries} queries, so the position of a query among the keys is unknown; "
                           "call the model without a cache")
 
     def _spans(self, own: Frame, scores: Scores, documents: Documents, record: MaskRecord | None, key_offset: int, past: int,
