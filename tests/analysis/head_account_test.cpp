@@ -181,7 +181,7 @@ TEST_CASE("in cross-attention positions and context are told apart, and nothing 
   CHECK(account.overlap.back()[5] > 0.5);  // of a table without order
   const std::vector<Field> fields = describe(account);
   CHECK_THAT(std::get<std::string>(field_of(fields, "head_account/part").attributes.at("undefined")),
-             ContainsSubstring("none meets itself"));
+             ContainsSubstring("no token meets itself"));
 }
 
 TEST_CASE("an account does not depend on threads or on how its sums were joined, and its draws do on the seed",
