@@ -239,7 +239,7 @@ printf '[[5, 6], [7, 99]]\n' >"$work/beyond.json"
 for family in vit whisper; do
   mkdir "$work/$family" && cp "$golden/model.safetensors" "$work/$family/"
   printf '{"model_type": "%s"}' $family >"$work/$family/config.json"
-  expect 1 "model type '$family' cannot be computed here: it reads" run --model "$work/$family" --ids "$work/ids.json" --out "$work/v"
+  expect 1 "model type '$family' is not known" run --model "$work/$family" --ids "$work/ids.json" --out "$work/v"
 done
 expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
 expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"

@@ -414,8 +414,8 @@ def test_options_about_documents_are_refused(tmp_path, refused, option):
     read = headwave.run(profiles=good, only="head_cluster", reach=11, sweep=2, clusters=2)   # of an analysis that profiles give
     assert read.provenance["sweep"] == 2
     name = option.removeprefix("--")
-    assert f"the option {name.replace('-', '_')} is about documents or weights" in refused(good, **{name: 4})
-    with pytest.raises(headwave.ShapeError, match="is about documents or weights, and profiles are sums"):
+    assert f"the option {name.replace('-', '_')} needs documents or weights" in refused(good, **{name: 4})
+    with pytest.raises(headwave.ShapeError, match="needs documents or weights, but profiles hold only sums"):
         headwave.run(profiles=good, **{name.replace("-", "_"): 4})
 
 
