@@ -100,7 +100,8 @@ def refuse_padding(given: Mapping[str, Any]) -> None:
     """Refuses what PyTorch's own attention is told of padding, True where a key is hidden."""
     for name, mask in given.items():
         if name.endswith("key_padding_mask") and mask is not None and bool((mask != 0).any()):
-            raise ShapeError(f"capture: {name} hides tokens, but capture stores every token; call the model with documents without padding, and store each length in a file of its own")
+            raise ShapeError(f"capture: {name} hides tokens, but capture stores every token; call the model with documents "
+                             "without padding, and store each length in a file of its own")
 
 
 def _padding(mask: Any) -> np.ndarray | None:

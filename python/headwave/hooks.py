@@ -15,7 +15,8 @@ from .errors import FormatError, ShapeError
 def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
     """(documents, T, width) in float32 on the CPU, apart from the model's own memory."""
     if isinstance(tensor, torch.Tensor) and tensor.is_nested:
-        raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one length, and store each length in a file of its own")
+        raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one "
+                         "length, and store each length in a file of its own")
     if not isinstance(tensor, torch.Tensor) or tensor.is_meta or not tensor.is_floating_point():
         what = f"a tensor of {tensor.dtype} on {tensor.device}" if isinstance(tensor, torch.Tensor) else type(tensor).__name__
         raise FormatError(f"{name}: {what} passed, expected a tensor of floating point numbers, (documents, T, width)")
@@ -103,7 +104,8 @@ class Watch:
         if "{layer}" not in self.about.query:
             raise ShapeError(f"{type(module).__name__}: its layers are one module, so capture cannot tell which layer runs; give its folder instead")
         if self.projections and self.about.only_states:
-            raise ShapeError(f"{type(module).__name__}: it normalises queries and keys, caps scores or has unequal layers, which stored queries and keys do not show; capture its states")
+            raise ShapeError(f"{type(module).__name__}: it normalises queries and keys, caps scores or has unequal layers, which stored "
+                             "queries and keys do not show; capture its states")
         if self.projections and self.about.adds_to_scores:
             raise ShapeError(f"{type(module).__name__}: it adds positions to the scores, which stored queries and keys do not show; capture states (what='states')")
 

@@ -99,7 +99,8 @@ def _sdpa(module: Any, given: dict[str, Any], shift: int) -> Scores:
     is_causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
     causal = bool(query.shape[2] > 1 and mask is None and is_causal)
     if causal and shift:   # PyTorch aligns to the upper left
-        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask, so the position of a query among the keys is unknown; call model.set_attn_implementation('eager')")
+        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask, so the position "
+                          "of a query among the keys is unknown; call model.set_attn_implementation('eager')")
     return Scores(query, key, _scale(given), shift, causal, _every_query(mask, query.shape[2]), given.get("position_bias"))
 
 
