@@ -153,7 +153,7 @@ TEST_CASE("rows of weights may be rounded as their digits say, and no further") 
   CHECK_NOTHROW(show(scaled(exact, 1 + 1.7e-5F)));
   CHECK_THROWS_WITH(show(scaled(exact, 1 + 2.1e-5F)),
                     ContainsSubstring("a.h5: 'attentions', layer 3, head 1, row 7 adds up to 1.00002, expected 1 to "
-                                      "within 2e-05; expected neither scores before the softmax"));
+                                      "within 2e-05; are these scores before the softmax, or weights after dropout?"));
 }
 
 TEST_CASE("a row where nothing may be attended to is zero, but a layer of such rows was never written") {
