@@ -353,9 +353,9 @@ TEST_CASE("classes of words gain where they draw attention", "[analysis]") {
   CHECK(gain(word_or_class, five_words) > 0.9 * all);
   CHECK(gain(digits, five_words) < 0.1 * all);
   CHECK(gain(punctuation, five_words) == Approx(0).margin(1e-6));
-  for (Index one = 0; one < classes; ++one) {
-    CHECK(gain(one, noise) < 0.02);
-    CHECK(gain(one, previous_place) < 0.02);
+  for (Index each = 0; each < classes; ++each) {
+    CHECK(gain(each, noise) < 0.02);
+    CHECK(gain(each, previous_place) < 0.02);
   }
 }
 
@@ -368,11 +368,11 @@ TEST_CASE("directions of the match have the words that match at their ends", "[a
   CHECK(directions(induction) == 16);
   for (const Planted head : {previous_place, five_words, first_token, uniform}) CHECK(directions(head) == 0);
   const double all = found.part(match, same_word);
-  enum Tilt : Index { one, two, four, eight, sixteen, place };
+  enum Tilt : Index { first_only, two, four, eight, sixteen, place };
   const auto gain = [&](Tilt tilt) { return found("matched_content/gain", same_word, tilt); };
-  CHECK(gain(Tilt::one) > 0);
+  CHECK(gain(first_only) > 0);
   CHECK(gain(sixteen) > gain(four));
-  CHECK(gain(four) > gain(Tilt::one));
+  CHECK(gain(four) > gain(first_only));
   CHECK(gain(sixteen) > 0.3 * all);
   CHECK(gain(place) < 0.05 * all);
   // Like words match, so a direction has the same word at its ends of both sides: (direction, side, end, 4 words).

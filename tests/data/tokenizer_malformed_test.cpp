@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "../../core/errors/error.h"
 #include "../../data/tokens/tokenizer_files.h"
 #include "../catch.h"

@@ -158,22 +158,22 @@ TEST_CASE("padding at the end of ids is taken off where the tokenizer or config.
     std::ofstream(folder / "ids.json") << ids;
     return ids_input(model, folder / "ids.json").source;
   };
-  using Ids = std::vector<std::int32_t>;
+  using Listed = std::vector<std::int32_t>;
   const char* padded = "[[7, 8, 9], [7, 0, 8, 0, 0]]";
   for (const auto& model : {bert_with_words(folder, 90), family("bert-mlm")}) {
     const auto source = opened(model, padded);
-    CHECK(source->document(0).ids == Ids{7, 8, 9});
-    CHECK(source->document(1).ids == Ids{7, 0, 8});
+    CHECK(source->document(0).ids == Listed{7, 8, 9});
+    CHECK(source->document(1).ids == Listed{7, 0, 8});
     CHECK(std::get<std::int64_t>(source->provenance().at("padding_removed")) == 2);
   }
   CHECK(opened(family("t5"), R"([{"source": [5, 6, 0], "target": [0, 7, 8, 0]}])")->document(0).target.ids ==
-        Ids{0, 7, 8});
+        Listed{0, 7, 8});
   CHECK(opened(family("gpt2"), padded)->length(1) == 5);  // which says of no token that it pads
 
   std::filesystem::copy(family("gpt2"), folder / "closed");
   replace_in(folder / "closed" / "config.json", "{", R"({"pad_token_id": 2, "eos_token_id": 2, )");
   const auto closed = opened(folder / "closed", "[[7, 8, 2], [7, 9, 2, 2, 2], [7, 8, 9]]");
   CHECK(closed->length(0) == 3);
-  CHECK(closed->document(1).ids == Ids{7, 9, 2});
+  CHECK(closed->document(1).ids == Listed{7, 9, 2});
   CHECK(closed->length(2) == 3);
 }

@@ -145,9 +145,9 @@ TEST_CASE("every Field and every word of a head that the sources name is in the 
         each(line, said, [&](const std::smatch& found) { words.emplace(found[1], found[2]); });
       }
     }
-  for (const char* other :
+  for (const char* name :
        {"looks/part", "looks/offset", "group/quantity", "analysis/quantity", "radian/token", "org/name"})
-    CHECK(fields.erase(other) == 1);  // made by the page; examples; a unit; a model
+    CHECK(fields.erase(name) == 1);  // made by the page; examples; a unit; a model
   REQUIRE(fields.size() > 100);
   for (const std::string& name : fields) {
     CAPTURE(name);
