@@ -31,8 +31,7 @@ constexpr const char* few_documents = "fewer than 3 documents";
 
 /// What a model does without each of its heads. Rows are heads, columns documents.
 struct HeadEffects {
-  bool has_loss = false;        ///< the model is causal and predicts tokens
-  Index vocabulary = 0;         ///< tokens that are predicted; 0: there is no loss
+  Index vocabulary = 0;         ///< tokens that the model predicts; 0: there is no loss
   Vector base_loss;             ///< (documents) nat, of the model as it is; NaN: there is none
   Matrix loss, loss_placebo;    ///< (rows, documents) nat, (2); NaN: there is none
   Matrix state, state_placebo;  ///< (rows, documents) (3)
@@ -196,7 +195,8 @@ PairedMeans paired_means(const Matrix& differences, double coverage) {
 }
 
 Vector chance_to_matter(const Matrix& changes, const Matrix& placebo, bool is_norm) {
-  const PairedMeans own = paired_means(changes, 0.95), beyond = paired_means(changes - placebo, 0.95);
+  const PairedMeans own = paired_means(changes, coverage_of_effects),
+                    beyond = paired_means(changes - placebo, coverage_of_effects);
   Vector p = beyond.p_value;
   for (Index row = 0; row < p.size(); ++row)
     if (std::isnan(own.p_value[row]))
@@ -225,7 +225,7 @@ HeadEffects head_effects(const AnalysisInput& input) {
   });
   const Matrix none = Matrix::Constant(input.site.grid.rows(), count, not_defined);
   const Index vocabulary = prediction ? prediction->words.weight.rows() : 0;
-  HeadEffects effects{prediction != nullptr, vocabulary, Vector::Constant(count, not_defined), none, none, none, none};
+  HeadEffects effects{vocabulary, Vector::Constant(count, not_defined), none, none, none, none};
   parallel_for(count, input.threads, [&](Index d) {
     change_document(model, input.site.grid, prediction.get(), documents[static_cast<std::size_t>(d)], d, sums,
                     Random(input.options.seed).stream(static_cast<std::uint64_t>(d)), effects);
@@ -244,6 +244,7 @@ class HeadEffectAnalysis : public Analysis {
       return fields.taken();
     }
     const HeadEffects effects = head_effects(input());
+    const bool has_loss = effects.vocabulary > 0;
     const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)};
     const auto add = [&](const std::string& name, const char* unit, const std::string& long_name, const Matrix& all) {
       const PairedMeans means = paired_means(all, coverage_of_effects);
@@ -253,7 +254,7 @@ class HeadEffectAnalysis : public Analysis {
       fields.add(name + "_upper", heads, unit, "upper end of its 95 % interval over documents", means.upper,
                  few_documents);
     };
-    if (effects.has_loss) {
+    if (has_loss) {
       add("loss", "nat", "loss without the head less the loss with it", effects.loss);
       fields.add("loss_placebo", heads, "nat",
                  "the same of a random change of the head's output, as large at every token",
@@ -269,13 +270,13 @@ class HeadEffectAnalysis : public Analysis {
         "q_value", heads, "1",
         "rate of false discoveries if heads up to this one change the loss (without a loss: the final state), and "
         "beyond what the placebo does",
-        q_values(effects.has_loss ? chance_to_matter(effects.loss, effects.loss_placebo, false)
-                                  : chance_to_matter(effects.state, effects.state_placebo, true)),
+        q_values(has_loss ? chance_to_matter(effects.loss, effects.loss_placebo, false)
+                          : chance_to_matter(effects.state, effects.state_placebo, true)),
         few_documents);
     fields.note_all("documents", static_cast<std::int64_t>(effects.state.cols()));
     fields.note_all("replaced_by", std::string("mean over the other documents at the same place, or over all of their "
                                                "tokens where none reaches that place"));
-    if (!effects.has_loss)
+    if (!has_loss)
       fields.note_all("no_loss", input().stack().block.causal
                                      ? fmt::format("this {} checkpoint has no prediction head that its map describes",
                                                    input().model.family)

@@ -6,6 +6,7 @@
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "../../core/numbers/matrix.h"
+#include "../pass/analysis.h"
 
 namespace headwave {
 
@@ -25,6 +26,7 @@ namespace headwave {
 /// A head of layer l of L costs L - l layers, twice with the placebo, and each a product with the vocabulary.
 ///
 /// Source: mean ablation, Wang et al. 2023, arXiv:2211.00593; Michel, Levy and Neubig 2019 (heads set to zero).
+extern const AnalysisKind head_effect_analysis;
 
 /// Why heads cannot be taken away; empty: they can.
 std::string no_head_effects(const Model& model, const Source& source);
