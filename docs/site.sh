@@ -28,7 +28,7 @@ rm "$pages/README.md" "$pages/contents.md" "$pages/cpp.md"
 cat README.md docs/site/contents.md >"$pages/index.md"
 cp CHANGELOG.md "$pages/changelog.md"
 cp CONTRIBUTING.md "$pages/contributing.md"
-sed -i 's#](docs/README.md)#](index.md)#g; s#](docs/#](#g; s#](CONTRIBUTING.md)#](contributing.md)#g; s#](CHANGELOG.md)#](changelog.md)#g; s#\[\([^]]*\)\](bench/[^)]*)#\1#g' \
+sed -i 's#](docs/README.md)#](index.md)#g; s#](docs/#](#g; s#](CONTRIBUTING.md)#](contributing.md)#g; s#](CHANGELOG.md)#](changelog.md)#g; s#\[\([^]]*\)\](\(bench\|examples\)/[^)]*)#\1#g' \
   "$pages/index.md" "$pages/changelog.md" "$pages/contributing.md"
 "$build/tools/bin/sphinx-build" --quiet -W --keep-going -j auto -c docs/site -d "$build/doctrees" "$pages" "$out"
 

@@ -122,7 +122,7 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Result | 
     return run(model, tokenizer, only=["attention_bits", "head_account", "offset_agreement"], **given)
 
 
-run.__signature__ = account.__signature__ = with_options(run, {name: usual for name, (usual, _) in OPTIONS.items()} | _core.job_options)
+run.__signature__ = account.__signature__ = with_options(run, {**{name: usual for name, (usual, _) in OPTIONS.items()}, **_core.job_options})
 
 
 def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,
