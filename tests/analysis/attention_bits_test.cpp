@@ -87,7 +87,7 @@ LayerQueriesKeys planted_direction(const std::vector<std::int32_t>& w, Random& /
   return drawn;
 }
 
-/// What a job would sum up.
+/// What a job would sum up; the stack must outlive it.
 struct PlantedSums {
   AccountHalves halves;
   AttendedKeySums keys;
@@ -391,7 +391,8 @@ TEST_CASE("directions of the match have the words that match at their ends", "[a
 }
 
 TEST_CASE("attention in bits, words and matches do not depend on threads", "[analysis]") {
-  const PlantedSums sums = planted(planted_stack(true), 10, 6);
+  const Stack stack = planted_stack(true);
+  const PlantedSums sums = planted(stack, 10, 6);
   const PlantedBits found(sums), again(sums, {.threads = 2});
   REQUIRE(found.fields.size() == again.fields.size());
   for (std::size_t f = 0; f < found.fields.size(); ++f) {
