@@ -336,7 +336,7 @@ expect 3 "changed beyond the intervals (the chance that any does by luck: 0.05)"
 expect 3 "decided by" compare "$work/A" "$work/B" "$work/A"
 expect 0 "0 of 32 heads" compare "$work/A" "$work/A" --block 1
 expect 0 "reach no level below 0.25; give 14 documents or more, or smaller blocks" compare "$work/A" "$work/B" --block 2
-expect 0 "10 draws are too few for a level of 0.05; 40 would be enough" compare "$work/A" "$work/B" --draws 10
+expect 0 "10 draws are too few for a level of 0.05; give 79 or more" compare "$work/A" "$work/B" --draws 10
 expect 1 "cannot be compared: reach" compare "$work/A" "$work/short" --out "$work/differ"
 sed 's/\(\[[0-9]*\(,[0-9]*\)\{47\}\)[0-9,]*\]/\1]/g' "$work/eight.json" >"$work/eight48.json"
 expect 0 "" run --model "$work/model" --ids "$work/eight48.json" --out "$work/shorter" $few

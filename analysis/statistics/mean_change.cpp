@@ -156,7 +156,8 @@ MeanChange mean_change(const std::vector<Matrix>& first_set, const std::vector<M
   for (Index draw = 0; draw < drawn.rows() && rows > 0; ++draw)
     most[static_cast<std::size_t>(draw)] = largest.col(draw).maxCoeff();
   const auto rank = static_cast<std::ptrdiff_t>(std::floor(options.level * static_cast<double>(drawn.rows()) + 1e-9));
-  if (!enough || rank < 1 || result.least_level > options.level) return result;
+  // No change lies beyond the largest of all draws, of which the observed one is one.
+  if (!enough || rank < 2 || result.least_level > options.level) return result;
   std::nth_element(most.begin(), most.begin() + (rank - 1), most.end(), std::greater<>());
   // Assignments that come to the same, mirrored say, differ by rounding alone.
   result.factor = most[static_cast<std::size_t>(rank - 1)] * (1 + 1e-9);

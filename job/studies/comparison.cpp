@@ -305,8 +305,8 @@ Vector most_changed(const MeanChange& change) {
 std::string why_untested(const MeanChange& change, const ComparisonOptions& options) {
   if (std::isfinite(change.factor)) return "";
   if (change.least_level <= options.level / 2)
-    return fmt::format("{} draws are too few for a level of {}; {} would be enough", options.draws, options.level,
-                       static_cast<Index>(std::ceil(2 / options.level)));
+    return fmt::format("{} draws are too few for a level of {}; give {} or more", options.draws, options.level,
+                       static_cast<Index>(std::ceil(4 / options.level)) - 1);
   const std::string blocks = change.paired ? fmt::format("{} pairs of", change.first_blocks)
                                            : fmt::format("{} and {}", change.first_blocks, change.second_blocks);
   const Index enough = blocks_for(options.level / 2, change.paired);

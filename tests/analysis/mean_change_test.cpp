@@ -46,6 +46,12 @@ TEST_CASE("differences of means and their errors by hand") {
   CHECK_FALSE(single.beyond(0, 0));
 }
 
+TEST_CASE("with too few draws nothing is called, however large the change") {
+  const auto first = drawn_documents(10, 1, 1, Random(1)), second = drawn_documents(10, 1, 1, Random(2), 100);
+  CHECK(std::isinf(mean_change(first, second, false, {.level = 0.05, .draws = 38, .block = 1}).factor));
+  CHECK(any_beyond(mean_change(first, second, false, {.level = 0.05, .draws = 39, .block = 1})));
+}
+
 TEST_CASE("documents of a block count as one, and blocks are as long as the level lets them") {
   std::vector<Matrix> first, second;
   for (const double a : {1, 3, 4, 6, 8, 8, 9}) first.push_back(Matrix::Constant(1, 1, a));

@@ -164,7 +164,7 @@ TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is 
   CHECK(untested(12, false, {.block = 4}) ==
         "3 and 3 blocks of documents reach no level below 0.2; give each result 20 documents or more, or "
         "smaller blocks");
-  CHECK(untested(10, false, {.draws = 20}) == "20 draws are too few for a level of 0.05; 40 would be enough");
+  CHECK(untested(10, false, {.draws = 78}) == "78 draws are too few for a level of 0.05; give 79 or more");
 }
 
 TEST_CASE("of cross-attention weights are means over the pairs that the result counts") {
