@@ -181,10 +181,12 @@ std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint
 
 Matrix32 turned_queries(MatrixView32 query, const std::vector<Index>& heads, Index u, const RotaryTerm& rotation,
                         Index d_head) {
-  if (rotation.options().channels > d_head || d_head <= 0 || query.cols() % d_head != 0)
+  const Index turned = rotation.options().first + rotation.options().channels;
+  if (turned > d_head || d_head <= 0 || query.cols() % d_head != 0)
     throw ShapeError(
-        fmt::format("turned_queries: queries of {} columns and a rotation of {} channels; expected heads of {}",
-                    query.cols(), rotation.options().channels, d_head));
+        fmt::format("turned_queries: queries have {} columns, and the rotation turns the first {} channels of a head; "
+                    "expected heads of {} channels",
+                    query.cols(), turned, d_head));
   Matrix channels = query.transpose().cast<double>();
   const Vector frequency = rotation.frequency(query.rows());
   for (const Index head : heads) {
