@@ -69,7 +69,7 @@ const Kernels<Scalar>* kernels_for(Vectors vectors);
 template <class Scalar>
 const Kernels<Scalar>& kernels();
 
-/// The vector instructions that kernels() uses: "AVX-512", "AVX2, FMA", "SSE2", "NEON", "none".
+/// The vector instructions that kernels() uses: "AVX-512", "AVX2, FMA", "AVX", "SSE2", "NEON", "none".
 const char* instruction_set();
 
 /// Kernels compiled for wider vectors than the rest of the program; nullptr if not compiled (not x86-64).

@@ -77,7 +77,7 @@ requires(std::is_same_v<typename A::Scalar, typename B::Scalar>)
 
 /// Real parts stacked on imaginary parts, so that a complex matrix times a real one is one real product.
 /// @param a  (n, d)
-/// @return   (2 n, d)
+/// @returns (2 n, d)
 Matrix stacked_parts(const MatrixOf<std::complex<double>>& a);
 
 /// a b for a complex and a real matrix, at half the cost of a complex product.
@@ -85,7 +85,7 @@ MatrixOf<std::complex<double>> product_with_real(const MatrixOf<std::complex<dou
 
 /// a^T a. The half below the diagonal is computed and mirrored, so the result is symmetric to the bit.
 /// @param a  (n, d)
-/// @return   (d, d)
+/// @returns (d, d)
 Matrix gram_of(MatrixView a);
 
 /// The right operand of many products, packed once in the kernel's order, such as keys and values of a head,

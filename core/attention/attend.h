@@ -16,7 +16,7 @@ struct HeadInputs {
   MatrixViewOf<Scalar> key;    ///< (n, kv_heads * d_head)
   MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value)  empty: A V is not computed
   Index heads = 1;
-  Index kv_heads = 1;  ///< see key_head()
+  Index kv_heads = 1;  ///< key and value heads, shared evenly by query heads
   double scale = 1.0;  ///< 1/sqrt(d_head) in most models
   PositionTerm position_term = {};
   double soft_cap = 0;  ///< scaled scores s become cap tanh(s / cap); 0: no cap
@@ -59,7 +59,8 @@ struct AttentionSite {
 /// denominator. In (1) cap(s) is s without a soft cap. The position term is a kernel of offsets, or what
 /// disentangled attention adds (DisentangledTerm, equation 1), computed tile by tile. Probes see every tile
 /// of A and, on request, of S without the mask. A row with no allowed key is zero, never NaN. Under a causal
-/// mask, keys after a tile's last query are skipped unless a probe wants scores. A tile has tile_rows(n) rows.
+/// mask, keys after a tile's last query are skipped unless a probe wants scores. A tile has tile_rows(n)
+/// rows.
 ///
 /// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017; sinks after Xiao et al. 2024,
 /// arXiv:2309.17453, and OpenAI 2025 (gpt-oss).

@@ -61,7 +61,7 @@ struct TileOf {
   }
 };
 
-using Tile = TileOf<float>;     ///< models
+using Tile = TileOf<float>;     ///< attention of models
 using Tile64 = TileOf<double>;  ///< attention in double: worked examples and oracles
 
 /// The states that enter a layer's query, key and value projections; in cross-attention, the query

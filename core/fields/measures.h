@@ -13,13 +13,13 @@ namespace headwave {
 /// A number or a word for every head. The table of heads, --sort, CSV, JSON, `compare` and Python read these
 /// rows. If two rows have the same name, the last one whose Field the result contains applies.
 struct Measure {
-  const char* name;           ///< of the column in CSV, JSON and --sort; "": no column
+  const char* name;           ///< column in CSV, JSON and --sort; "": no column
   const char* field;          ///< its Field; "": computed from others
   const char* part = "";      ///< entry on the Field's axis beside layer and head
   const char* compared = "";  ///< name in `compare`; "": not compared
   bool word = false;          ///< a word, not a number
   bool interval = false;      ///< rows of heads contain its interval over documents
-  bool p_value = false;       ///< and its p value under the null, group/p_value
+  bool p_value = false;       ///< rows of heads contain its p value under the null, group/p_value
 
   /// The Field of one end of its interval, if there is one: part_lower for part, lower for predicted_offset.
   [[nodiscard]] std::string end(const char* which) const;

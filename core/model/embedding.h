@@ -55,7 +55,7 @@ struct Embedding {
 };
 
 /// Embeddings of a document's words in order, before they are scaled and positions are added.
-/// @param document  what messages call it; empty: "document"
+/// @param document  name in messages; empty: "document"
 /// @returns (T, d_embedding)
 /// @throws ShapeError if an id lies outside the vocabulary or is refused
 Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& document);

@@ -30,8 +30,8 @@ void normalise_heads(Matrix32& x, const Norm& norm);
 ///     layer: |mean z| <= 0.1 and |variance z - 1| <= 0.1;  rms: |mean square z - 1| <= 0.1          (1)
 ///
 /// A norm's output z has mean 0 and variance v / (v + eps), whatever the input was. Rounding to float16 or
-/// bfloat16 stays within (1). Raw residual states fail (1), since their variance depends on the layer. The
-/// result is 1 if the norm is empty or some scale is 0: nothing can be told then.
+/// bfloat16 stays within (1). Raw residual states usually fail (1): their variance depends on the layer. The
+/// result is 1 if the norm is empty or some scale is 0, since nothing can be told then.
 /// @param x  (T, d)
 /// @returns 0 to 1
 /// @throws ShapeError if the widths differ

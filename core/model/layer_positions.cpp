@@ -107,7 +107,7 @@ void require_words(const Stack& stack, Index length) {
                     length, positions));
 }
 
-/// (d_in, d_out) in double.
+/// The matrix of a projection of row vectors, (d_in, d_out), in double.
 Matrix projected_by(const Linear& projection) {
   return projection.weight.transpose().cast<double>();
 }
@@ -174,7 +174,7 @@ EmbeddingMeans::EmbeddingMeans(const Stack& stack, Index length, int threads)
   require_words(stack, length);
 }
 
-/// scale word + token type 0 of consecutive words.
+/// Scaled embeddings of consecutive words plus token type 0.
 Matrix32 EmbeddingMeans::words(Index first, Index count) const {
   const Embedding& embedding = stack_.embedding;
   Matrix32 rows = embedding.words.copied(first, count);

@@ -48,7 +48,8 @@ struct OtherLayers {
 struct Stack {
   BlockSpec block;
   Embedding embedding;
-  /// One per layer. With a `store` only norms are there; other weights are views with a shape and null data().
+  /// One per layer. With a `store` only norms are there; other weights are views with a shape and null
+  /// data().
   std::vector<Block> blocks;
   Norm final_norm;             ///< after the last block; empty in post-norm models
   PositionTerm position_term;  ///< relative positions in the attention itself; may be empty
@@ -122,8 +123,8 @@ struct HeadWeights {
   Vector query_bias;  ///< (d_head)  zero if the model has none
 };
 
-/// Copies a head's weights out of a layer's projections. Norms of queries and keys are left out;
-/// not_bilinear() tells whether there are any.
+/// Copies a head's weights out of a layer's projections. The key's bias and norms of queries and keys are
+/// left out; not_bilinear() tells whether there are norms.
 /// @param head  query head. With grouped-query attention it reads key head floor(head / (heads / kv_heads))
 /// @throws ShapeError if there is no such head
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);

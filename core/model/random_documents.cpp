@@ -21,7 +21,7 @@ class WordUrn {
 
   [[nodiscard]] std::int32_t draw(Random& random) const {
     const auto place = std::upper_bound(sums_.begin(), sums_.end(), random.uniform() * sums_.back());
-    // Rounding may lead past the last sum, or to trailing words whose chance is 0.
+    // Rounding may lead past the end; then the last word with a chance above 0 is drawn.
     const auto last = std::lower_bound(sums_.begin(), sums_.end(), sums_.back());
     return ids_[static_cast<std::size_t>(std::min(place, last) - sums_.begin())];
   }

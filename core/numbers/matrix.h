@@ -29,7 +29,7 @@ constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 template <class Derived>
 bool are_finite(const Eigen::DenseBase<Derived>& values) {
   using Scalar = typename Derived::Scalar;
-  return (values.derived().array() * Scalar(0)).sum() == Scalar(0);  // 0 times any other is not 0
+  return (values.derived().array() * Scalar(0)).sum() == Scalar(0);  // 0 times infinity or NaN is NaN
 }
 
 /// A read-only view of a row-major matrix owned elsewhere. Rows may have a stride; entries of a row are
