@@ -88,8 +88,8 @@ MatrixOf<std::complex<double>> product_with_real(const MatrixOf<std::complex<dou
 /// @returns (d, d)
 Matrix gram_of(MatrixView a);
 
-/// The right operand of many products, packed once in the kernel's order, such as keys and values of a head,
-/// used by every tile of queries. Takes as much memory as the matrix.
+/// The right operand of many products, packed once in the kernel's order. For example, all tiles of queries
+/// use the same keys and values of a head. Takes as much memory as the matrix.
 ///
 ///     PackedOperand<float> keys(key.transpose());          // (d_head, n)
 ///     keys.multiply(scores.leftCols(keys.columns_for(reach)), query);

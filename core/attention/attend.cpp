@@ -61,7 +61,8 @@ class Compared {
     for (Index t = -reach; t <= reach; ++t) rows_.push_back(inputs.position_term.compared->row(t));
   }
 
-  /// Adds to the scores of query rows first, first + 1, ..., block by block of keys, which need few rows.
+  /// Adds to the scores of query rows first, first + 1, ... in blocks of keys: a block needs few rows of P
+  /// and R.
   /// @param query  (rows, d_head) of the head, scaled
   template <class Scores>
   void add(Index head, Index first, const MatrixOf<Scalar>& query, Scores scores) const {
@@ -172,7 +173,7 @@ void softmax_row(Row row, KeySpan allowed, const typename Row::Scalar* sink) {
 template <class Scalar>
 class HeadRows {
  public:
-  /// @param whole  compute the scores of keys, too, that a causal mask forbids to all rows of a tile
+  /// @param whole  also compute scores of keys that a causal mask forbids to all rows of a tile
   HeadRows(const Positioned<Scalar>& positioned, const Mask<Scalar>& mask, bool whole)
       : positioned_(positioned),
         inputs_(positioned.inputs()),

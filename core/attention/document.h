@@ -9,7 +9,7 @@
 
 namespace headwave {
 
-/// What a layer attends to: its own sequence, the past of its own sequence, or another sequence.
+/// What a layer attends to: all of its own sequence, only the past of it, or another sequence.
 enum class AttentionKind { self, causal, cross };
 
 /// A kind's name in results: "self", "causal", "cross".

@@ -14,10 +14,10 @@ namespace headwave {
 ///
 ///     |sum_j A_ij - 1| <= 2 (u + T a) + (T + 8) 2^-24                                        (1)
 ///
-/// The last term allows for a softmax summed in float32. u and a follow from the digits of the row's weights,
-/// since weights computed in half precision keep their rounding whichever type stores them: u = 2^-8, a = 0
-/// if they fit bfloat16, u = 2^-11, a = 2^-25 if they fit float16, else u = 2^-24, a = 0. A layer whose
-/// weights are all 0 was never written, and is refused.
+/// The last term allows for a softmax summed in float32. Weights computed in half precision keep their
+/// rounding, whichever type stores them, so u and a follow from the digits of the row: u = 2^-8 and a = 0 if
+/// its weights fit bfloat16; u = 2^-11 and a = 2^-25 if they fit float16; otherwise u = 2^-24 and a = 0. A
+/// layer whose weights are all 0 was never written, and is refused.
 ///
 /// @param window  only keys with |i - j| < window are allowed; 0: no limit. A causal site allows only j <= i
 /// @throws FormatError naming the head and the row if a check fails, with what was probably stored instead:

@@ -32,7 +32,7 @@ using RemedyWriter = std::string (*)(const Remedy& remedy);
 /// Writes a remedy as in Python and job files: "head_count=4", "resume".
 std::string remedy_as_argument(const Remedy& remedy);
 
-/// The end of a message, or "": "; give head_count=4, or omit apply_norm to take the states as they are".
+/// All remedies as the end of a message: "; give head_count=4, or omit apply_norm to go on". "" if none.
 std::string remedy_text(const std::vector<Remedy>& remedies, RemedyWriter written);
 
 /// The base class of headwave's errors. An error carries facts: its kind (the class), the finding (file or
