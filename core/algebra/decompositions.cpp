@@ -36,10 +36,10 @@ Matrix random_frame(Index rows, Index columns, Random& random) {
 
 namespace {
 
-/// Turns two columns of both, so that those of `columns` stand at right angles; whether there was anything to turn. A column
-/// that cancels against another, again and again, is nothing before its square is.
+/// Rotates two columns of both matrices so that those of `columns` become orthogonal; returns whether they
+/// were not. A column that keeps cancelling against others becomes zero before its square underflows.
 bool turned(Eigen::MatrixXd& columns, Eigen::MatrixXd& v, Index p, Index q, double within) {
-  constexpr double nothing = 1e-200;  // squared, where the largest entry was 1
+  constexpr double nothing = 1e-200;  // a squared norm; the largest entry of A is 1
   const double along = columns.col(p).dot(columns.col(q));
   const double first = columns.col(p).squaredNorm(), second = columns.col(q).squaredNorm();
   if (first < nothing) columns.col(p).setZero();
@@ -53,7 +53,7 @@ bool turned(Eigen::MatrixXd& columns, Eigen::MatrixXd& v, Index p, Index q, doub
   return true;
 }
 
-/// Turns columns, two at a time, until all stand at right angles as far as a scalar product can tell.
+/// Rotates columns, two at a time, until all are orthogonal to the precision of a scalar product.
 void make_orthogonal(Eigen::MatrixXd& columns, Eigen::MatrixXd& v) {
   constexpr int most_sweeps = 60;  // two to five are usual
   const double within = std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(columns.rows()));
@@ -62,7 +62,7 @@ void make_orthogonal(Eigen::MatrixXd& columns, Eigen::MatrixXd& v) {
     if (sweep == most_sweeps)
       throw NumericError(fmt::format("thin_svd: a {} x {} matrix did not converge", columns.rows(), columns.cols()));
     any = false;
-    const Matrix gram = product(columns.transpose(), columns);  // at once, since most pairs are done soon
+    const Matrix gram = product(columns.transpose(), columns);  // all at once, since most pairs need no rotation
     const Vector size = gram.diagonal().cwiseSqrt();
     for (Index p = 0; p < gram.cols(); ++p)
       for (Index q = p + 1; q < gram.cols(); ++q)
@@ -70,7 +70,7 @@ void make_orthogonal(Eigen::MatrixXd& columns, Eigen::MatrixXd& v) {
   }
 }
 
-/// U, s and V from columns A V that stand at right angles.
+/// U, s and V from orthogonal columns A V.
 ThinSvd parts_of(const Eigen::MatrixXd& columns, const Eigen::MatrixXd& v) {
   const Index n = columns.cols();
   const Vector size = columns.colwise().norm();
@@ -87,7 +87,7 @@ ThinSvd parts_of(const Eigen::MatrixXd& columns, const Eigen::MatrixXd& v) {
     svd.u.col(i) = columns.col(from) / size[from];
     rank = i + 1;
   }
-  // Whatever is orthonormal to the others does where nothing is left to say what U is.
+  // A does not determine the other columns of U: any that are orthonormal to the first will do.
   if (rank < n) svd.u.rightCols(n - rank) = thin_qr(svd.u).q.rightCols(n - rank);
   return svd;
 }
@@ -109,8 +109,8 @@ ThinSvd thin_svd(const Eigen::MatrixXd& a) {
     return svd;
   }
   const double largest = a.cwiseAbs().maxCoeff();
-  const double scale = largest > 0 ? largest : 1;  // squares neither overflow nor vanish
-  // The eigenvectors of A^T A are V as far as squaring leaves it: few turns are left to do.
+  const double scale = largest > 0 ? largest : 1;  // squares neither overflow nor underflow
+  // The eigenvectors of A^T A are V to the precision that squaring leaves, so few rotations remain.
   Eigen::MatrixXd columns = a / scale;
   const Eigen::MatrixXd square = product(columns.transpose(), columns);
   Eigen::MatrixXd v = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(square).eigenvectors().rowwise().reverse();

@@ -4,7 +4,7 @@
 
 namespace headwave {
 
-/// A matrix in memory as a kernel sees it. This header has no Eigen; see kernels_of.h.
+/// A matrix in memory as kernels read it. This header must not include Eigen (kernels_of.h says why).
 template <class Scalar>
 struct Operand {
   const Scalar* data;
@@ -13,17 +13,17 @@ struct Operand {
   bool by_rows;
 };
 
-/// A right operand packed in the order in which a kernel reads it.
+/// A right operand, packed in the order in which kernels read it.
 template <class Scalar>
 struct PackedMatrix {
   const Scalar* data;
   std::ptrdiff_t rows, cols;
 };
 
-/// Kernels that are compiled once for every vector width.
+/// Functions that are compiled once for every vector width.
 template <class Scalar>
 struct Kernels {
-  /// out = a b, or out += a b. out is (a.rows, b.cols), by rows `stride` apart, and does not overlap a or b.
+  /// out = a b, or out += a b. out is (a.rows, b.cols), its rows `stride` apart, and does not overlap a or b.
   void (*multiply)(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride, bool add);
   /// Packs b for many products a b with multiply_packed().
   /// @param packed  b.rows * b.cols entries, aligned to 64 bytes
@@ -35,46 +35,45 @@ struct Kernels {
   std::ptrdiff_t columns_at_once;
   /// x = exp(x - max) / sum exp(x - max), in place; all zeros if every entry is -infinity or count is 0.
   void (*softmax)(Scalar* x, std::ptrdiff_t count);
-  /// x = x Phi(x) in place, Phi the normal distribution: gelu as it is defined.
+  /// x = x Phi(x) in place, with Phi the normal distribution: the exact gelu.
   void (*gelu)(Scalar* x, std::ptrdiff_t count);
-  /// x = (x - m) / sqrt(mean (x - m)^2 + eps) * scale + shift in place, m the mean of x or 0; in double, rounded
-  /// before the scale.
+  /// x = (x - m) / sqrt(mean (x - m)^2 + eps) * scale + shift in place; m is the mean of x if about_mean,
+  /// else 0. Computed in double and rounded before the scale.
   /// @param shift  null: no shift
   void (*normalise)(Scalar* x, std::ptrdiff_t count, bool about_mean, double eps, const Scalar* scale,
                     const Scalar* shift);
-  /// sum x ln x, with 0 ln 0 = 0: terms in Scalar, summed in double; not finite if an entry is not.
+  /// sum x ln x, with 0 ln 0 = 0. Terms are in Scalar, their sum in double; not finite if an entry is not.
   double (*sum_x_log_x)(const Scalar* x, std::ptrdiff_t count);
-  /// out[x.rows - 1 - i + j] += x[i, j], in the order of the rows: sums along the rows + cols - 1 diagonals, the lower
-  /// left corner first.
+  /// Adds rows + cols - 1 diagonals, lower left corner first, row by row: out[x.rows - 1 - i + j] += x[i, j].
   /// @param x  by rows
   void (*add_diagonals)(const Operand<Scalar>& x, double* out);
-  /// first[j] += x[i, j], second[j] += x[i, j]^2, third[j] += x[i, j]^3, in the order of the rows.
+  /// first[j] += x[i, j], second[j] += x[i, j]^2, third[j] += x[i, j]^3, row by row.
   /// @param x  by rows
   void (*add_powers)(const Operand<Scalar>& x, double* first, double* second, double* third);
 };
 
-/// Vector instructions that kernels are compiled for, the narrowest first.
+/// Vector instructions for which kernels are compiled, narrowest first.
 enum class Vectors {
   compiled,  ///< those of the rest of the program (HEADWAVE_ARCH); NEON on aarch64
   avx2,      ///< 256 bits: AVX2 and FMA
   avx512,    ///< 512 bits: AVX-512 F, BW, CD, DQ and VL
 };
 
-/// The kernels for some vector instructions; nullptr if this processor lacks them, or is no x86-64.
+/// The kernels for some vector instructions; nullptr if this processor lacks these.
 template <class Scalar>
 const Kernels<Scalar>* kernels_for(Vectors vectors);
 
-/// The kernels for the widest vectors of this processor, or for the widest that HEADWAVE_VECTORS in the environment
-/// allows (avx2, compiled). Chosen once per process; sums of two kinds differ in their last digits.
+/// The kernels for the widest vectors of this processor, limited by the environment variable HEADWAVE_VECTORS
+/// (avx2, compiled). Chosen once per process. Sums of two kinds of kernels differ in their last digits.
 /// @throws FormatError if HEADWAVE_VECTORS is not "widest", "avx2" or "compiled"
 template <class Scalar>
 const Kernels<Scalar>& kernels();
 
-/// The vector instructions that kernels() uses: "AVX-512", "AVX2, FMA", "SSE2", "NEON", "none".
+/// The vector instructions that kernels() uses: "AVX-512", "AVX2, FMA", "AVX", "SSE2", "NEON", "none".
 const char* instruction_set();
 
-/// Kernels compiled for wider vectors than the rest; nullptr where they are not compiled (not x86-64). They must run only
-/// where the processor has such vectors: kernels_for() checks it.
+/// Kernels compiled for wider vectors than the rest of the program; nullptr if not compiled (not x86-64).
+/// Only kernels_for() calls these, after it checked that the processor has such vectors.
 template <class Scalar>
 const Kernels<Scalar>* avx2_kernels();
 template <class Scalar>

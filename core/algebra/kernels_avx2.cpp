@@ -1,4 +1,5 @@
-// Compiled for AVX2 and FMA whatever the rest is compiled for (core's CMake says so), alone and without common headers.
+// Compiled for AVX2 and FMA, whatever the rest is compiled for (core's CMake says so), without shared
+// headers.
 
 #include "kernels.h"
 

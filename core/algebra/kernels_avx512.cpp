@@ -1,4 +1,4 @@
-// Compiled for AVX-512 whatever the rest is compiled for (core's CMake says so), alone and without common headers.
+// Compiled for AVX-512, whatever the rest is compiled for (core's CMake says so), without shared headers.
 
 #include "kernels.h"
 

@@ -15,8 +15,8 @@ namespace headwave {
 
 namespace {
 
-/// Which vectors the processor has and the system saves. Asked of the processor itself: not every compiler's library
-/// fills in what __builtin_cpu_supports() reads.
+/// Which vectors the processor has and the system saves. Read by cpuid, since not every compiler's library
+/// fills in the data of __builtin_cpu_supports().
 struct WideVectors {
   bool avx2 = false, avx512 = false;
 };

@@ -1,9 +1,9 @@
 #pragma once
 
-// The kernels, compiled once per vector width: only kernels_chosen.cpp, kernels_avx2.cpp and kernels_avx512.cpp include this header.
-// Everything here has internal linkage, and the latter two rename what they take from Eigen: the linker would keep only one
-// of two templates of the same name. (Beside one shared library per vector width this is the smaller way: only products,
-// softmax and sums over rows are hot, and one archive stays one archive.)
+// The kernels, compiled once per vector width: only kernels_chosen.cpp, kernels_avx2.cpp and
+// kernels_avx512.cpp include this header. Everything here has internal linkage, and the latter two rename
+// Eigen's namespace, since the linker would keep only one of two templates of the same name. (One shared
+// library per vector width would be a larger change: only products, softmax and sums over rows are hot.)
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ bool is_small(const Operand<Scalar>& a, const Operand<Scalar>& b) {
   return a.rows + a.cols + b.cols < EIGEN_GEMM_TO_COEFFBASED_THRESHOLD;
 }
 
-/// out += a b for few numbers. (Eigen's own order of sums depends here on the alignment of the result.)
+/// out += a b for small matrices. (The order of Eigen's own sums depends on the alignment of the result.)
 template <class Scalar>
 void add_small_product(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride) {
   const auto at = [](const Operand<Scalar>& of, std::ptrdiff_t row, std::ptrdiff_t col) {
@@ -69,9 +69,10 @@ void set_zero(Scalar* out, std::ptrdiff_t rows, std::ptrdiff_t cols, std::ptrdif
   for (std::ptrdiff_t i = 0; i < rows; ++i) std::fill_n(out + i * stride, cols, Scalar(0));
 }
 
-/// Block sizes and packing. A row-major product is Eigen's column-major one with factors swapped and transposed: b^T is the
-/// left factor of its kernel, packed in panels, block by block; a^T the right one. The block sizes are fixed, not taken from
-/// the processor's caches, so that sums are added in the same order everywhere, packed in advance or not.
+/// Block sizes and packing. A row-major product is Eigen's column-major one with factors swapped and
+/// transposed: b^T is the left factor of its kernel, packed in panels, block by block, and a^T is the right
+/// factor. Block sizes do not depend on the processor's caches: sums have one order, packed in advance or
+/// not.
 template <class Scalar>
 struct Blocks {
   using Traits = Eigen::internal::gebp_traits<Scalar, Scalar>;
@@ -81,14 +82,14 @@ struct Blocks {
   using Room = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
 
   static constexpr std::ptrdiff_t panel = Traits::mr;
-  /// Rows of b per block: a panel has at most 36 KB and stays in the first-level cache while all of a passes.
-  /// (Measured: products_headwave, attend_tokens.)
+  /// Rows of b per block: a panel has at most 36 KB and stays in the first-level cache while all of a passes
+  /// by. (Measured: products_headwave, attend_tokens.)
   static constexpr std::ptrdiff_t depth =
       std::min<std::ptrdiff_t>(1024, 36864 / panel) / static_cast<std::ptrdiff_t>(sizeof(Scalar));
-  /// Columns of b per block, which stay in the second-level cache; rows of a per block.
+  /// Columns of b per block, which stay in the second-level cache, and rows of a per block.
   static constexpr std::ptrdiff_t width = 8 * panel, height = 2048;
 
-  /// Entries of a row (one cache line) to prefetch before packing: hardware does not prefetch that many rows at once.
+  /// Entries of a row (one cache line) to prefetch before packing: hardware prefetches fewer rows at once.
   static constexpr std::ptrdiff_t ahead = 64 / sizeof(Scalar);
 
   template <int order>
@@ -171,7 +172,7 @@ void multiply_packed(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, st
           });
 }
 
-/// out += a b where blocking does not pay: few numbers, or a vector.
+/// out += a b if blocking does not pay: for small matrices, or a vector.
 template <class Scalar>
 void add_few(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride) {
   if (is_small(a, b))
@@ -195,8 +196,8 @@ void multiply_operands(const Operand<Scalar>& a, const Operand<Scalar>& b, Scala
   });
 }
 
-/// Sixteen entries at a time, the last ones padded with neutral values: results and the order of sums must not depend on
-/// the alignment of the data.
+/// Processes sixteen entries at a time and pads the last ones with neutral values, so that results and the
+/// order of sums do not depend on the alignment of the data.
 template <class Scalar>
 class Lanes {
  public:
@@ -254,7 +255,7 @@ void gelu_of(Scalar* x, std::ptrdiff_t count) {
   });
 }
 
-/// Sums over entries in double, one per lane: the order does not depend on the vector width.
+/// Sums over entries in double, with one sum per lane, so that the order does not depend on the vector width.
 template <class Scalar, class Term>
 double sum_of(const Scalar* x, std::ptrdiff_t count, const Term& term) {
   constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count;
@@ -278,7 +279,7 @@ void normalise_of(Scalar* __restrict x, std::ptrdiff_t count, bool about_mean, d
   for (std::ptrdiff_t i = 0; shift != nullptr && i < count; ++i) x[i] += shift[i];
 }
 
-/// Computes the terms of some entries first, then sums them: compilers vectorise neither in one loop.
+/// Computes the terms of some entries, then sums them. Compilers would vectorise neither in a common loop.
 template <class Scalar>
 double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
   constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count, at_once = 32 * lanes;
@@ -297,7 +298,7 @@ double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
   return sum;
 }
 
-// Four rows are added to a sum while it is in a register. (Written out: compilers do not vectorise a loop over four.)
+// Four rows are added to a sum while it is in a register. (Compilers do not vectorise a loop over the four.)
 
 /// sums[j] += a[j] + b[j] + c[j] + d[j], one after the other.
 template <class Scalar>

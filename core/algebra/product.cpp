@@ -20,7 +20,7 @@ MatrixOf<std::complex<double>> product_with_real(const MatrixOf<std::complex<dou
 }
 
 Matrix gram_of(MatrixView a) {
-  constexpr Index panel = 96;  // columns at a time: above the diagonal little is computed for nothing
+  constexpr Index panel = 96;  // columns at a time: little is computed above the diagonal, where it is not needed
   Matrix result(a.cols(), a.cols());
   for (Index first = 0; first < a.cols(); first += panel) {
     const Index width = std::min(panel, a.cols() - first), below = a.cols() - first;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Matrix products by the kernel for this processor. All code outside Eigen's decompositions multiplies matrices with these
-// functions, so that the slow templates are compiled once per vector width.
+// Matrix products by the kernels for this processor. All code but Eigen's decompositions multiplies matrices
+// with these functions, so that Eigen's templates, slow to compile, are compiled once per vector width.
 
 #include <complex>
 #include <type_traits>
@@ -13,7 +13,7 @@ namespace headwave {
 
 namespace product_detail {
 
-/// Whether a kernel can read the expression in place: entries of a row, or of a column, are contiguous.
+/// Whether a kernel can read the expression in place: its rows, or its columns, are contiguous.
 template <class Derived>
 constexpr bool lies_in_memory = static_cast<bool>(Derived::Flags& Eigen::DirectAccessBit) &&
                                 int{Derived::InnerStrideAtCompileTime} == 1;
@@ -53,7 +53,7 @@ using ProductOf = std::conditional_t<
 
 }  // namespace product_detail
 
-/// out = a b, with the widest vectors of the processor (kernels.h). Operands that are expressions are evaluated first.
+/// out = a b, by kernels() (kernels.h). Operands that are not in memory are evaluated first.
 /// @param out  has the size of the product, by rows or one column; does not overlap a or b
 template <class Out, class A, class B>
 void multiply(Out&& out, const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
@@ -66,7 +66,7 @@ void multiply_add(Out&& out, const Eigen::MatrixBase<A>& a, const Eigen::MatrixB
   product_detail::multiply(out, a, b, true);
 }
 
-/// a b: a column if b is a column, a row if a is a row.
+/// Returns a b: a column if b is a column, a row if a is a row.
 template <class A, class B>
 requires(std::is_same_v<typename A::Scalar, typename B::Scalar>)
     product_detail::ProductOf<A, B> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
@@ -77,7 +77,7 @@ requires(std::is_same_v<typename A::Scalar, typename B::Scalar>)
 
 /// Real parts stacked on imaginary parts, so that a complex matrix times a real one is one real product.
 /// @param a  (n, d)
-/// @return   (2 n, d)
+/// @returns (2 n, d)
 Matrix stacked_parts(const MatrixOf<std::complex<double>>& a);
 
 /// a b for a complex and a real matrix, at half the cost of a complex product.
@@ -85,11 +85,11 @@ MatrixOf<std::complex<double>> product_with_real(const MatrixOf<std::complex<dou
 
 /// a^T a. The half below the diagonal is computed and mirrored, so the result is symmetric to the bit.
 /// @param a  (n, d)
-/// @return   (d, d)
+/// @returns (d, d)
 Matrix gram_of(MatrixView a);
 
-/// The right operand of many products, packed once in the kernel's order: keys and values of a head, used by every tile of
-/// queries. Takes as much memory as the matrix.
+/// The right operand of many products, packed once in the kernel's order. For example, all tiles of queries
+/// use the same keys and values of a head. Takes as much memory as the matrix.
 ///
 ///     PackedOperand<float> keys(key.transpose());          // (d_head, n)
 ///     keys.multiply(scores.leftCols(keys.columns_for(reach)), query);

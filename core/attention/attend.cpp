@@ -14,7 +14,7 @@ namespace headwave {
 
 namespace {
 
-/// @throws ShapeError if a term is compared and its rows are not there for every offset
+/// @throws ShapeError if disentangled attention lacks rows for some offset
 template <class Scalar>
 void require_compared(const HeadInputs<Scalar>& in) {
   if (!in.position_term.compared) return;
@@ -52,17 +52,17 @@ void require_shapes(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
   require_compared(in);
 }
 
-/// Equation (1) of DisentangledTerm, for tiles of scores.
+/// Adds the disentangled terms of DisentangledTerm (1) to tiles of scores.
 template <class Scalar>
 class Compared {
  public:
-  /// @param reach  of the furthest offset
+  /// @param reach  largest offset of the sequence
   Compared(const HeadInputs<Scalar>& inputs, Index reach) : inputs_(inputs), reach_(reach) {
     for (Index t = -reach; t <= reach; ++t) rows_.push_back(inputs.position_term.compared->row(t));
   }
 
-  /// Adds to the scores of query rows first, first + 1, ..., key block by key block: a block meets few of the
-  /// rows.
+  /// Adds to the scores of query rows first, first + 1, ... in blocks of keys: a block needs few rows of P
+  /// and R.
   /// @param query  (rows, d_head) of the head, scaled
   template <class Scores>
   void add(Index head, Index first, const MatrixOf<Scalar>& query, Scores scores) const {
@@ -91,12 +91,12 @@ class Compared {
  private:
   [[nodiscard]] Index row(Index offset) const { return rows_[static_cast<std::size_t>(offset + reach_)]; }
 
-  const HeadInputs<Scalar>& inputs_;  // of the same Positioned
+  const HeadInputs<Scalar>& inputs_;  // owned by the same Positioned
   std::vector<Index> rows_;           // (2 reach + 1)
   Index reach_;
 };
 
-/// Queries and keys turned by a rotary term, or the biases an additive term gives to every offset.
+/// Applies a position term: rotates queries and keys, or holds the biases of all offsets.
 template <class Scalar>
 class Positioned {
  public:
@@ -134,7 +134,7 @@ class Positioned {
       if (probe->wants_projections()) probe->see(shown);
   }
 
-  /// Adds what the term gives one head to the scores of query rows first, first + 1, ...
+  /// Adds biases and disentangled terms of one head to the scores of query rows first, first + 1, ...
   /// @param query  (rows, d_head) scaled
   template <class Scores>
   void add_term(Index head, Index first, const MatrixOf<Scalar>& query, Scores scores) const {
@@ -152,8 +152,7 @@ class Positioned {
   Index reach_ = 0;
 };
 
-/// Softmax over the allowed entries of a row in place, and over a sink where there is one; zeros elsewhere. A row where
-/// everything is forbidden is zero.
+/// Softmax in place over the allowed entries of a row, and over the sink if there is one; zeros elsewhere.
 /// @param sink  null: there is none
 template <class Row>
 void softmax_row(Row row, KeySpan allowed, const typename Row::Scalar* sink) {
@@ -170,12 +169,11 @@ void softmax_row(Row row, KeySpan allowed, const typename Row::Scalar* sink) {
   row.segment(allowed.first, allowed.count) = beside.head(allowed.count);
 }
 
-/// Equations (1) to (3) for some query rows of one head at a time. Keys and values are packed once for all of
-/// them.
+/// Equations (1) to (3) for some query rows of one head at a time. Keys and values are packed once.
 template <class Scalar>
 class HeadRows {
  public:
-  /// @param whole  scores of keys that a causal mask forbids to all of the rows are computed too
+  /// @param whole  also compute scores of keys that a causal mask forbids to all rows of a tile
   HeadRows(const Positioned<Scalar>& positioned, const Mask<Scalar>& mask, bool whole)
       : positioned_(positioned),
         inputs_(positioned.inputs()),
@@ -190,7 +188,7 @@ class HeadRows {
     }
   }
 
-  /// Puts scores of query rows first, first + 1, ... into `rows`.
+  /// Writes scores of query rows first, first + 1, ... to `rows`.
   template <class Rows>
   void score(Index head, Index first, Rows rows) const {
     const Index reach = reach_of(first + rows.rows());
@@ -205,7 +203,7 @@ class HeadRows {
     positioned_.add_term(head, first, query, rows.leftCols(reach));
   }
 
-  /// Makes weights of the scores of one head.
+  /// Turns the scores of one head into weights, in place.
   template <class Rows>
   void weigh(Index head, Index first, Rows rows) const {
     const Scalar* sink = inputs_.sinks.empty() ? nullptr : inputs_.sinks.data() + head;
@@ -218,7 +216,7 @@ class HeadRows {
     }
   }
 
-  /// Puts what the weights take from the values where the head's output is.
+  /// Writes weights times values to the head's columns of the output.
   template <class Rows>
   void use(Index head, Index first, const Rows& rows, MatrixOf<Scalar>& output) const {
     if (d_value_ == 0) return;
@@ -228,7 +226,7 @@ class HeadRows {
 
  private:
   [[nodiscard]] std::size_t shared(Index head) const { return static_cast<std::size_t>(inputs_.key_head(head)); }
-  /// Right of the last row's diagonal entry a causal mask forbids every key.
+  /// The number of keys to compute: a causal mask forbids all keys right of the last row's diagonal entry.
   [[nodiscard]] Index reach_of(Index end) const { return mask_.causal && !whole_ ? std::min(n_keys_, end) : n_keys_; }
 
   const Positioned<Scalar>& positioned_;

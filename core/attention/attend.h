@@ -9,39 +9,38 @@
 
 namespace headwave {
 
-/// Projected queries, keys and values of all heads, side by side. n' = query positions, n = key positions.
+/// Projected queries, keys and values of all heads, side by side, of n' query positions and n key positions.
 template <class Scalar>
 struct HeadInputs {
   MatrixViewOf<Scalar> query;  ///< (n', heads * d_head)
   MatrixViewOf<Scalar> key;    ///< (n, kv_heads * d_head)
-  MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value); empty: A V is not computed
+  MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value)  empty: A V is not computed
   Index heads = 1;
-  Index kv_heads = 1;  ///< see key_head()
+  Index kv_heads = 1;  ///< key and value heads, shared evenly by query heads
   double scale = 1.0;  ///< 1/sqrt(d_head) in most models
   PositionTerm position_term = {};
   double soft_cap = 0;  ///< scaled scores s become cap tanh(s / cap); 0: no cap
-  /// (rows, heads * d_head) vectors of disentangled attention that queries, and keys, are compared with;
-  /// either may be empty
+  /// (rows, heads * d_head) vectors of disentangled attention: queries are compared with position_key, keys
+  /// with position_query. Either may be empty
   MatrixViewOf<Scalar> position_key = {}, position_query = {};
   /// (heads, 2 reach + 1) added to the scaled scores beside the position term, at offsets t = -reach .. reach
   /// with reach = max(n', n) - 1; or empty
   MatrixViewOf<Scalar> added = {};
-  /// (heads) a score of each head that takes part in the softmax and is no key's: weights then sum to less than 1;
-  /// or empty
+  /// (heads) learned sinks: each head's score in the softmax that belongs to no key; or empty
   VectorViewOf<Scalar> sinks = {};
 
   /// The key head that a query head reads.
   [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
 };
 
-/// The keys that a query may look at, and what a mask adds to its scores.
+/// Which keys a query may attend to, and what a mask adds to its scores.
 template <class Scalar>
 struct Mask {
   bool causal = false;             ///< only keys j <= i
-  MatrixViewOf<Scalar> additive;   ///< (n', n) added to the scaled scores, -infinity forbids; or empty
+  MatrixViewOf<Scalar> additive;   ///< (n', n) added to the scaled scores, -infinity forbids a key; or empty
   Index window = 0;                ///< only keys with |i - j| < window; 0: no limit
   Index chunk = 0;                 ///< only keys with floor(j / chunk) = floor(i / chunk); 0: no limit
-  std::vector<RowSpan> rows = {};  ///< only these query rows are computed, ascending; empty: all. Others give zeros
+  std::vector<RowSpan> rows = {};  ///< query rows to compute, ascending; empty: all. Other rows of O are zero
 };
 
 /// The layer and kind of attention of a call, for the probes.
@@ -50,25 +49,24 @@ struct AttentionSite {
   AttentionKind kind = AttentionKind::self;
 };
 
-/// Attention of all heads, row tile by row tile, without ever holding a (heads, n', n) array.
+/// Computes attention of all heads, row tile by row tile, without ever holding a (heads, n', n) array.
 ///
 ///     S_h = cap(scale Q_h K_h^T) + position term + added, + additive mask                    (1)
 ///     A_h = softmax over the allowed keys of S_h, row by row, the row's maximum subtracted   (2)
 ///     O_h = A_h V_h                                                                          (3)
 ///
-/// With a sink b_h the denominator of (2) also holds exp(b_h): a row of A_h sums to 1 - exp(b_h) / denominator.
-/// In (1) cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what
-/// disentangled attention adds (DisentangledTerm, equation 1), computed for the tile alone. Probes see
-/// every tile of A, and on request of S without the mask. A row with no allowed key is zero, never NaN. Under
-/// a causal mask the upper triangle is not computed. One tile holds tile_rows(n) x n weights per head.
+/// With a learned sink b_h the denominator of (2) also holds exp(b_h): a row of A_h sums to 1 - exp(b_h) /
+/// denominator. In (1) cap(s) is s without a soft cap. The position term is a kernel of offsets, or what
+/// disentangled attention adds (DisentangledTerm, equation 1), computed tile by tile. Probes see every tile
+/// of A and, on request, of S without the mask. A row with no allowed key is zero, never NaN. Under a causal
+/// mask, keys after a tile's last query are skipped unless a probe wants scores. A tile has tile_rows(n)
+/// rows.
 ///
 /// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017; sinks after Xiao et al. 2024,
 /// arXiv:2309.17453, and OpenAI 2025 (gpt-oss).
-/// @param inputs  projected queries, keys and values
-/// @param probes  may be empty
-/// @returns (n', heads * d_value)  the concatenated O_h; (n', 0) where no values were given
-/// @throws ShapeError if widths do not divide by the heads, sequences and masks disagree, or a position term
-///         is compared whose rows are not there
+/// @returns (n', heads * d_value)  the concatenated O_h; (n', 0) without values
+/// @throws ShapeError if widths are not multiples of the heads, shapes of sequences and masks disagree, or
+///         disentangled attention lacks rows for some offset
 template <class Scalar>
 MatrixOf<Scalar> attend(const HeadInputs<Scalar>& inputs, const Mask<Scalar>& mask, const AttentionSite& site,
                         std::span<Probe* const> probes);

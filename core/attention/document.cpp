@@ -4,7 +4,7 @@ namespace headwave {
 
 namespace {
 
-/// T of a sequence: of stored states only the document knows.
+/// T of a sequence. Without ids, as with stored states, only the document knows it.
 Index length_of(const TokenSequence& tokens, const Document& document) {
   return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Row = Eigen::Ref<const Eigen::RowVectorXf>;
 
-/// Equation (1).
+/// The right side of (1).
 double allowed_error(const Row& row) {
   constexpr std::uint32_t beyond_bfloat16 = 0xFFFF, beyond_float16 = 0x1FFF;
   std::uint32_t bits = 0;
@@ -39,7 +39,7 @@ Matrix32 rows_of(const FinishedAttention& attention, Index first, Index count) {
   return rows;
 }
 
-/// Whether a head's columns add up to 1: queries and keys are the other way round.
+/// Whether a head's columns sum to 1: then queries and keys are exchanged.
 bool is_transposed(const FinishedAttention& attention, Index head) {
   constexpr double tolerance = 0.01;
   Vector sums = Vector::Zero(attention.length);
@@ -51,7 +51,7 @@ bool is_transposed(const FinishedAttention& attention, Index head) {
   return ((sums.array() - 1).abs() < tolerance).all();
 }
 
-/// Checks rows of one layer as they come.
+/// Checks rows of one layer as they are read.
 class RowChecks {
  public:
   RowChecks(const FinishedAttention& attention, Index window, const AttentionSite& site)

@@ -89,7 +89,7 @@ Vector BucketBias::kernel(Index head, Index reach) const {
 
 namespace {
 
-/// Equation (1) for every head of every row; the angles in double, since n f loses digits in float.
+/// Equation (1) for every head of every row. Angles are in double, since n f loses digits in float.
 template <class Scalar>
 void turn_rows(MatrixOf<Scalar>& rows, Index d_head, const Vector& frequency, const RotaryOptions& options) {
   const Index half = frequency.size();
@@ -125,17 +125,16 @@ Vector plain_frequency(Index channels, double base) {
   return f;
 }
 
-/// Slow frequencies f / s, fast ones f, and u of the way from one to the other where turns within the trained
-/// length lie between low and high.
+/// Divides slow frequencies by s and keeps fast ones. Between `low` and `high` turns within M tokens, u moves
+/// from one to the other.
 Vector llama3_frequency(const Vector& f, const RotaryOptions& o) {
   const Vector turns = f * o.trained / (2 * std::numbers::pi);
-  if (o.low == o.high) return (turns.array() < o.low).select(f / o.factor, f);  // no fade
+  if (o.low == o.high) return (turns.array() < o.low).select(f / o.factor, f);  // no transition
   const auto u = ((turns.array() - o.low) / (o.high - o.low)).max(0.0).min(1.0);
   return (1 - u) * f.array() / o.factor + u * f.array();
 }
 
-/// The same with the fade linear in the channel number, between the channels that turn `fast` and `slow`
-/// times.
+/// Like llama3_frequency(), but u is linear in the channel number, from `fast` to `slow` turns in M tokens.
 Vector yarn_frequency(const Vector& f, const RotaryOptions& o) {
   const auto channels = static_cast<double>(o.channels);
   const auto channel_of = [&](double turns) {
@@ -149,7 +148,7 @@ Vector yarn_frequency(const Vector& f, const RotaryOptions& o) {
   }
   first = std::max(first, 0.0);
   last = std::min(last, channels - 1);
-  if (first == last) last += 0.001;  // a fade of no width would divide by zero; the published code's choice
+  if (first == last) last += 0.001;  // no division by zero; the published code's choice
   const Vector m = Vector::LinSpaced(f.size(), 0.0, static_cast<double>(f.size() - 1));
   const auto u = 1.0 - ((m.array() - first) / (last - first)).max(0.0).min(1.0);
   return (1 - u) * f.array() / o.factor + u * f.array();

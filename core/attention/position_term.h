@@ -8,19 +8,19 @@
 
 namespace headwave {
 
-/// interleaved: sine and cosine of a frequency side by side (the paper); concatenated: all sines, then all
-/// cosines.
+/// Order of columns. interleaved: sine and cosine of a frequency side by side, as in the paper; concatenated:
+/// all sines, then all cosines.
 enum class SinusoidLayout { interleaved, concatenated };
 
 struct SinusoidOptions {
   SinusoidLayout layout = SinusoidLayout::interleaved;
   double base = 10000;
   Index first = 0;  ///< position of token 0
-  bool last_is_base =
-      false;  ///< the slowest frequency is exactly 1/base (tensor2tensor's spacing), not one step faster
+  /// Whether the slowest frequency is exactly 1/base (spacing of tensor2tensor), not one step faster
+  bool last_is_base = false;
 };
 
-/// The original Transformer's position table.
+/// Computes the original Transformer's position table.
 ///
 ///     PE(n, sine i)   = sin(n w_i),   PE(n, cosine i) = cos(n w_i)                            (1)
 ///     w_i = base^(-2i/d), i = 0 .. d/2 - 1                                                    (2)
@@ -31,7 +31,7 @@ struct SinusoidOptions {
 /// @throws ShapeError if d is odd or below 2
 Matrix32 sinusoids(Index length, Index d_model, const SinusoidOptions& options = {});
 
-/// A bias that is added to the scaled scores and depends on the offset alone: an exact Toeplitz matrix.
+/// A bias that is added to the scaled scores and depends only on the offset: an exact Toeplitz matrix.
 class ScoreBias {
  public:
   ScoreBias() = default;
@@ -39,20 +39,19 @@ class ScoreBias {
   ScoreBias& operator=(const ScoreBias&) = delete;
   virtual ~ScoreBias() = default;
 
-  /// "linear bias", "relative buckets".
+  /// The kind of bias: "linear bias", "offset bias", "relative buckets".
   [[nodiscard]] virtual const char* name() const = 0;
 
-  /// The bias of a head at offsets t = -reach .. reach, key minus query.
+  /// A head's bias at offsets t = -reach .. reach.
   /// @returns (2 reach + 1)
   [[nodiscard]] virtual Vector kernel(Index head, Index reach) const = 0;
 };
 
-/// Linear biases (ALiBi): slope_h * t is added to the scaled score, t = key minus query, the slopes a
-/// geometric sequence in the heads.
+/// Linear biases (ALiBi): adds slope_h * t at offset t. The slopes of the heads are a geometric sequence,
 ///
 ///     slope_h = 2^(-8 (h+1) / H)  where the number of heads H is a power of two               (1)
 ///
-/// For other H the slopes are those of the power of two below, then every second one of the power above.
+/// For other H they are the slopes of the power of two below H, then every second slope of the one above H.
 ///
 /// Source: Press, Smith and Lewis 2022, section 3.
 class LinearBias : public ScoreBias {
@@ -66,10 +65,10 @@ class LinearBias : public ScoreBias {
   Vector slope_;
 };
 
-/// Biases given for every head and offset; zero at offsets beyond those.
+/// Given biases of every head and offset; zero at offsets beyond these.
 class OffsetBias : public ScoreBias {
  public:
-  /// @param bias  (heads, 2 reach + 1)  at offsets t = -reach .. reach, key minus query
+  /// @param bias  (heads, 2 reach + 1)  at offsets t = -reach .. reach
   /// @throws ShapeError if the number of offsets is even
   explicit OffsetBias(Matrix bias);
 
@@ -81,24 +80,24 @@ class OffsetBias : public ScoreBias {
 };
 
 struct BucketOptions {
-  Index farthest = 128;       ///< distances from here on share the last bucket
-  bool bidirectional = true;  ///< half of the buckets for keys to the right; otherwise these share bucket 0
+  Index farthest = 128;       ///< all distances from here on share the last bucket
+  bool bidirectional = true;  ///< half of the buckets are for keys to the right; else these share bucket 0
 };
 
-/// Learned biases per head and bucket of distances (T5's relative attention): near distances have a bucket
-/// each, far ones share buckets whose widths grow geometrically.
+/// Learned biases of every head and bucket of distances (T5's relative attention). Each near distance has its
+/// own bucket; far distances share buckets whose widths grow geometrically.
 ///
 /// Source: Raffel et al. 2020, section 2.1.
 class BucketBias : public ScoreBias {
  public:
   /// @param bias  (buckets, heads)
-  /// @throws ShapeError if there are fewer than two buckets a side, or no distances beyond the single ones
+  /// @throws ShapeError if a side has fewer than two buckets, or only buckets of a single distance
   BucketBias(MatrixView32 bias, const BucketOptions& options);
 
   [[nodiscard]] const char* name() const override { return "relative buckets"; }
   [[nodiscard]] Vector kernel(Index head, Index reach) const override;
 
-  /// Bucket of an offset, key minus query.
+  /// The bucket of an offset.
   [[nodiscard]] Index bucket(Index offset) const;
 
  private:
@@ -106,60 +105,61 @@ class BucketBias : public ScoreBias {
   BucketOptions options_;
 };
 
-/// How a model stretches its rotary frequencies to texts longer than it was trained on.
+/// How a model stretches its rotary frequencies for texts longer than those it was trained on.
 enum class RotaryScaling { none, linear, dynamic, llama3, yarn, longrope, proportional };
 
-/// Which two channels are rotated together: m and m + r/2 (Hugging Face), or 2m and 2m + 1 (the paper).
+/// Which two channels rotate together: m and m + r/2 (Hugging Face), or 2m and 2m + 1 (the paper).
 enum class RotaryPairing { halves, neighbours };
 
 struct RotaryOptions {
-  Index channels = 0;  ///< r, how many of a head's channels turn; even
-  Index first = 0;     ///< the first of them
+  Index channels = 0;  ///< r, number of a head's channels that rotate; even
+  Index first = 0;     ///< the first of these channels
   double base = 10000;
   RotaryPairing pairing = RotaryPairing::halves;
   RotaryScaling scaling = RotaryScaling::none;
-  double factor = 1;            ///< s, how many times longer
-  double trained = 0;           ///< M, tokens the model was trained on; not of none, linear, proportional
-  double low = 1, high = 4;     ///< llama3: turns within M below and above which all and nothing is stretched
-  double fast = 32, slow = 1;   ///< yarn: turns within M between which the stretching fades in
-  bool whole_channels = true;   ///< yarn: the fading begins and ends at whole channels
+  double factor = 1;            ///< s, by how much positions are stretched
+  double trained = 0;           ///< M, tokens of training texts; unused by none, linear, proportional
+  double low = 1, high = 4;     ///< llama3: full stretching below `low` turns in M tokens, none above `high`
+  double fast = 32, slow = 1;   ///< yarn: full stretching below `slow` turns in M tokens, none above `fast`
+  bool whole_channels = true;   ///< yarn: the transition begins and ends at whole channels
   double attention_factor = 1;  ///< yarn, longrope: multiplies queries and keys
   std::vector<double> short_factors = {}, long_factors = {};  ///< longrope: (r/2) up to M tokens, and beyond
-  double share = 1;  ///< proportional: of the pairs, the fastest, that turn; the others stand still
+  double share = 1;  ///< proportional: share of pairs that rotate, the fastest ones
 };
 
-/// The two channels x_a, x_b of a head that turn together as pair m.
-/// @param pair  m, 0 .. r/2 - 1, the fastest first
+/// The two channels x_a, x_b of a head that rotate together as pair m.
+/// @param pair  m = 0 .. r/2 - 1, the fastest first
 std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair);
 
-/// Rotary positions (RoPE): channel pair m of a head at position n is turned by n f_m.
+/// Rotary positions (RoPE): at position n, channel pair m of a head is rotated by the angle n f_m.
 ///
 ///     (x_a, x_b) -> (x_a cos n f_m - x_b sin n f_m, x_b cos n f_m + x_a sin n f_m)          (1)
 ///     f_m = base^(-2m/r), m = 0 .. r/2 - 1                                                  (2)
 ///
-/// so q_i . k_j depends on j - i alone. The scalings change (2): linear f / s; dynamic raises the base once a
-/// text is longer than M; llama3 and yarn divide the slow frequencies by s and leave the fast ones, with a
-/// fade between; longrope divides each by a factor of its own, one up to M tokens and another beyond;
-/// proportional lets the slowest pairs stand still and divides the others by s.
+/// so q_i . k_j depends only on j - i. Scalings change (2): linear divides all frequencies by s; dynamic
+/// raises the base once a text is longer than M; llama3 and yarn divide slow frequencies by s and keep fast
+/// ones, with a transition between them; longrope divides each by its own factor, one up to M tokens and
+/// another beyond; proportional sets the slowest to 0 and divides the others by s.
 ///
 /// Source: Su et al. 2021, equation 34; Peng et al. 2023 (yarn); Grattafiori et al. 2024 (llama3); Ding et
 /// al. 2024 (longrope); Barbero et al. 2025 (proportional).
 class RotaryTerm {
  public:
-  /// @throws ShapeError if channels is odd or not above 0, or longrope has not a factor for each pair
+  /// @throws ShapeError if `channels` is odd or below 2, or longrope does not have a factor for each pair
   explicit RotaryTerm(const RotaryOptions& options);
 
-  /// Turns the queries or keys of a whole sequence in place; row n stands at position n.
+  /// Rotates the queries or keys of a whole sequence in place; row n has position n.
   /// @param rows  (T, heads * d_head)
+  /// @throws ShapeError if heads are too narrow for the channels, or do not divide the rows
   void turn(Matrix32& rows, Index d_head) const;
   void turn(Matrix& rows, Index d_head) const;
 
-  /// The factor by which the rotation changes q.k of equal vectors at offsets t = -reach .. reach, averaged
-  /// over channels.
+  /// The factor by which rotation changes q.k of equal vectors, at offsets t = -reach .. reach, averaged over
+  /// channel pairs.
   /// @returns (2 reach + 1)
   [[nodiscard]] Vector kernel(Index reach) const;
 
-  /// @returns (r/2) f in radians per token, for a text of that many tokens
+  /// @returns (r/2) f in radians per token, for a text of `length` tokens
   [[nodiscard]] Vector frequency(Index length) const;
   [[nodiscard]] const RotaryOptions& options() const { return options_; }
 
@@ -169,7 +169,7 @@ class RotaryTerm {
 
 struct DisentangledOptions {
   Index farthest = 512;  ///< M: offsets from here on share a row; with buckets, the largest offset they cover
-  Index buckets = 0;     ///< b, rows on each side: near offsets have one each, far ones share; 0: one per offset
+  Index buckets = 0;     ///< b, rows on each side: one per near offset, shared by far ones; 0: one per offset
 };
 
 /// Disentangled attention (DeBERTa): queries and keys are also compared with vectors of relative positions.
@@ -179,10 +179,9 @@ struct DisentangledOptions {
 ///     bucket(n) = n where |n| <= b / 2, else
 ///                 sign(n) (b/2 + ceil((b/2 - 1) ln(|n| / (b/2)) / ln((M - 1) / (b/2))))       (3)
 ///
-/// P and R are each head's position keys and position queries (HeadInputs), one row for every vector of
-/// relative positions as the layer projects it; s = b, and without buckets s = M and bucket(n) = n. What is
-/// added depends on the tokens at both positions, so it has no kernel of offsets; attend() computes it tile
-/// by tile.
+/// P and R are each head's position keys and position queries (HeadInputs), one row per relative position, as
+/// the layer projects them. s = b with buckets; without them s = M and bucket(n) = n. The terms depend on the
+/// tokens at both positions, so they have no kernel of offsets; attend() computes them tile by tile.
 ///
 /// Source: He et al. 2021 (DeBERTa), equation 4; He, Gao and Chen 2023 (DeBERTaV3). Both terms read row(j -
 /// i), as the published code does.
@@ -190,13 +189,12 @@ class DisentangledTerm {
  public:
   /// Whether (3) can be evaluated: M at least 1, and b either 0 or at least 2 with b / 2 < M - 1.
   [[nodiscard]] static bool allows(const DisentangledOptions& options);
-  /// @throws ShapeError if allows() does not
+  /// @throws ShapeError if allows() is false
   explicit DisentangledTerm(const DisentangledOptions& options);
 
-  /// The row of P and R for an offset, key minus query. Rows never increase with the offset.
+  /// The row of P and R for an offset. It never increases with the offset.
   [[nodiscard]] Index row(Index offset) const;
 
-  /// 2 s, the number of rows of P and of R.
   [[nodiscard]] Index rows() const { return 2 * span_; }
 
  private:
@@ -207,16 +205,14 @@ class DisentangledTerm {
 class RotaryTerm;
 class DisentangledTerm;
 
-/// How attention takes relative positions into account, beside or instead of a position table: in one of
-/// three ways, or not at all.
+/// How attention uses relative positions, beside or instead of a position table. Null members are not used.
 struct PositionTerm {
-  std::shared_ptr<const ScoreBias> added = nullptr;    ///< to the scaled scores, by offset
-  std::shared_ptr<const RotaryTerm> turned = nullptr;  ///< turns queries and keys, each by its own position
-  /// Says which vectors of relative positions queries and keys are held against.
-  std::shared_ptr<const DisentangledTerm> compared = nullptr;
+  std::shared_ptr<const ScoreBias> added = nullptr;            ///< bias of the scaled scores, by offset
+  std::shared_ptr<const RotaryTerm> turned = nullptr;          ///< rotates each query and key by its own position
+  std::shared_ptr<const DisentangledTerm> compared = nullptr;  ///< compares each with vectors of relative positions
 
   explicit operator bool() const { return added || turned || compared; }
-  /// "rotary", "relative buckets", "linear bias", "disentangled terms"; empty: nothing.
+  /// "rotary", "disentangled terms", or the bias's name; empty: nothing.
   [[nodiscard]] const char* name() const {
     if (turned) return "rotary";
     if (compared) return "disentangled terms";

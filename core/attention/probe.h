@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// Keys that a query may look at: first .. end() - 1. An additive mask may forbid some of them.
+/// Keys first .. end() - 1 that a query may attend to. An additive mask may forbid some of them.
 struct KeySpan {
   Index first = 0;
   Index count = 0;
@@ -19,10 +19,11 @@ struct KeySpan {
   [[nodiscard]] Index end() const { return first + count; }
 };
 
+/// The keys that masks allow to a query.
 /// @param query   position of the query
-/// @param keys    n, valid key positions
-/// @param window  keys this far away are masked, |i - j| < window; 0: no limit
-/// @param chunk   keys of other chunks of so many tokens are masked; 0: no limit
+/// @param keys    n, the number of keys
+/// @param window  only keys with |i - j| < window; 0: no limit
+/// @param chunk   only keys in the query's chunk of this many tokens; 0: no limit
 /// @returns an empty span if no key is left
 inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window, Index chunk = 0) {
   Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
@@ -35,22 +36,22 @@ inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window, 
   return {std::min(first, end), std::max<Index>(0, end - first)};
 }
 
-/// Some query rows of one layer's attention, all heads at once. Nothing here outlives the call.
+/// Some query rows of one layer's attention, for all heads. The views are valid only during the call.
 template <class Scalar>
 struct TileOf {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
   Index first_row = 0;  ///< query position of row 0 of the matrices below
-  Index queries = 0;    ///< n', valid query positions of the whole layer
-  Index keys = 0;       ///< n, valid key positions; the matrices have this many columns
-  Index window = 0;     ///< keys this far away are masked, |i - j| < window; 0: no limit
-  /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, to less where the head has a sink
-  /// (HeadInputs::sinks), or is zero where everything is masked. Under a causal mask entries right of the diagonal are zero.
+  Index queries = 0;    ///< n', number of queries of the whole layer
+  Index keys = 0;       ///< n, number of keys, and of columns of the matrices
+  Index window = 0;     ///< only keys with |i - j| < window; 0: no limit
+  /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, or to less with a
+  /// learned sink; it is zero if every key is masked. Masked entries are zero.
   std::vector<MatrixViewOf<Scalar>> weights;
   /// One per head, (rows, keys): scaled scores before mask and softmax. Empty unless a probe wants them.
   std::vector<MatrixViewOf<Scalar>> scores;
-  Index chunk = 0;     ///< keys of other chunks of so many tokens are masked; 0: no limit
-  bool sinks = false;  ///< rows may sum to less than 1: a sink takes the rest
+  Index chunk = 0;     ///< only keys in the query's chunk of this many tokens; 0: no limit
+  bool sinks = false;  ///< whether heads have learned sinks, so that rows sum to less than 1
 
   [[nodiscard]] Index rows() const { return weights.empty() ? 0 : weights.front().rows(); }
   [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
@@ -60,41 +61,41 @@ struct TileOf {
   }
 };
 
-using Tile = TileOf<float>;     ///< models
+using Tile = TileOf<float>;     ///< attention of models
 using Tile64 = TileOf<double>;  ///< attention in double: worked examples and oracles
 
-/// The hidden state that enters a layer's query, key and value projections; of cross-attention, the query
+/// The states that enter a layer's query, key and value projections; in cross-attention, the query
 /// projection.
 struct LayerInput {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
   MatrixView32 states;                        ///< (T, d_model)
-  const AttentionWeights* weights = nullptr;  ///< what projects them; null: not known
+  const AttentionWeights* weights = nullptr;  ///< what projects them; null: unknown
 };
 
-/// Queries and keys of a layer's heads, side by side, with bias: what the scores are made of.
+/// Queries and keys of a layer's heads, side by side, with bias. Scores are computed from these.
 struct LayerProjections {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
-  MatrixView32 query;         ///< (n', heads * d_head)  as projected, and normalised where the model does so
+  MatrixView32 query;         ///< (n', heads * d_head)  after the model's norm and temperature, if any
   MatrixView32 key;           ///< (n, kv_heads * d_head)
-  MatrixView32 turned_query;  ///< the same after rotation; equal to the above without a rotary term
+  MatrixView32 turned_query;  ///< after rotation; equal to `query` without a rotary term
   MatrixView32 turned_key;
 };
 
-/// The values of a layer's heads, before they are averaged with the attention weights.
+/// Values of a layer's heads, before they are averaged with the attention weights.
 struct LayerValues {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
   MatrixView32 values;             ///< (n, kv_heads * d_value)  with bias, one row per key
-  const Linear* output = nullptr;  ///< W_O, (heads * d_value) to d_model; null: not known
+  const Linear* output = nullptr;  ///< W_O, (heads * d_value) to d_model; null: unknown
 };
 
-/// The outputs A V of a layer's heads, before W_O, with their gate where there is one.
+/// Outputs A V of a layer's heads, before W_O.
 struct LayerHeads {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
-  MatrixView32 outputs;  ///< (n', heads * d_value)  A V of every head, side by side
+  MatrixView32 outputs;  ///< (n', heads * d_value)  all heads side by side
   Index heads = 0;
 };
 
@@ -104,13 +105,13 @@ enum class Sublayer { attention, cross_attention, feed_forward };
 /// What a sublayer adds to the residual stream, before added_norm and residual_scale.
 struct StreamAddition {
   Index layer = 0;
-  AttentionKind kind = AttentionKind::self;  ///< of the stack's attention within its sequence: self or causal
+  AttentionKind kind = AttentionKind::self;  ///< the stack's own attention, self or causal, for every sublayer
   Sublayer sublayer = Sublayer::attention;
   MatrixView32 added;  ///< (T, d_model)
-  VectorView32 bias;   ///< (d_model) of the sublayer's last projection, part of `added`; or empty
+  VectorView32 bias;   ///< (d_model) the part of `added` that is the last projection's bias; or empty
 };
 
-/// Watches attention while it is computed, tile by tile. A probe belongs to one document, is called from one
+/// Watches attention while it is computed, tile by tile. A probe belongs to one document, is called by one
 /// thread at a time, and accumulates in double.
 class Probe {
  public:
@@ -119,43 +120,41 @@ class Probe {
   Probe& operator=(const Probe&) = delete;
   virtual ~Probe() = default;
 
-  /// Whether tiles must carry the scores before mask and softmax. Costs one copy of the tile.
+  /// Whether tiles must carry the scores before mask and softmax. This costs one copy of the tile.
   [[nodiscard]] virtual bool wants_scores() const { return false; }
 
-  /// Whether the probe is to be shown values and head outputs. Costs the values of the last layer, which
-  /// nobody else needs.
+  /// Whether the probe wants values and head outputs. Costs the last layer's values, else unneeded.
   [[nodiscard]] virtual bool wants_values() const { return false; }
 
-  /// Whether the probe is to be shown queries and keys.
+  /// Whether the probe wants queries and keys.
   [[nodiscard]] virtual bool wants_projections() const { return false; }
 
-  /// Called where the probe wants projections, once per layer before its tiles.
+  /// Called if the probe wants projections, once per layer before its tiles.
   virtual void see(const LayerProjections& /*projections*/) {}
 
-  /// Called once per layer before its tiles.
+  /// Called once per layer before its tiles, if states are known.
   virtual void see(const LayerInput& /*input*/) {}
 
   /// Called for every tile: layers in order, rows in order within a layer.
   virtual void see(const Tile& tile) = 0;
 
-  /// Called instead if attention is computed in double. By default the tile is rounded to float and passed
-  /// on.
+  /// Called instead for attention in double. The default rounds the tile to float and calls see() with it.
   virtual void see(const Tile64& tile);
 
-  /// Called if the probe wants values, once per layer between its input and its tiles. Not called if only
-  /// queries and keys are known, as of stored ones.
+  /// Called if the probe wants values, once per layer between its input and its tiles. Not called for stored
+  /// queries and keys, which have no values.
   virtual void see(const LayerValues& /*values*/) {}
 
-  /// Called where the probe wants values, once per layer after its tiles.
+  /// Called if the probe wants values, once per layer after its tiles.
   virtual void see(const LayerHeads& /*heads*/) {}
 
-  /// Called with what every sublayer adds, after its tiles. Not called after the last attention if final
-  /// states are not needed.
+  /// Called for every sublayer after its tiles; for the model's last attention and what follows it, only if
+  /// final states are needed.
   virtual void see(const StreamAddition& /*addition*/) {}
 };
 
-/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache.
-/// Beyond 65,536 keys fewer, down to 16: a tile of 12 heads takes at most 200 MB until there are 262,144.
+/// Query rows per tile: 64, since 64 rows of 512 keys and 12 heads in float take 1.5 MB, which fits a core's
+/// cache. Beyond 65,536 keys fewer, at least 16: up to 262,144 keys a tile of 12 heads takes at most 200 MB.
 constexpr Index tile_rows(Index keys) {
   constexpr Index most = 64, least = 16, entries = most * 65536;
   return std::clamp(entries / std::max<Index>(keys, 1), least, most);
@@ -166,12 +165,11 @@ struct RowSpan {
   Index first = 0, count = 0;
 };
 
-/// Goes over the query rows of a layer tile by tile, and shows each to the probes.
+/// Fills the query rows of a layer tile by tile, and shows each tile to the probes.
 /// @param tile  the members that all tiles share
-/// @param fill  (tile, rows) puts weights, and scores where they are wanted, of so many rows from
-///         tile.first_row on
-/// @param rows  the query rows to go over, ascending; empty: all
-/// @throws Stopped between two tiles, if that was asked for
+/// @param fill  (tile, rows) sets weights, and scores if wanted, of `rows` rows from tile.first_row on
+/// @param rows  query rows to fill, ascending; empty: all
+/// @throws Stopped between two tiles if the computation was cancelled
 template <class Scalar, class Fill>
 void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill& fill,
                 const std::vector<RowSpan>& rows = {}) {

@@ -26,15 +26,15 @@ void append(std::vector<T>& list, std::vector<T>&& more) {
   more.clear();
 }
 
-/// Writes values one after another as they lie in memory: for processes of the same build on the same kind of machine,
-/// not for files that are kept.
+/// Writes values one after another as they are in memory, for processes of the same build on the same kind of
+/// machine. Not a format for files that are kept.
 class ByteWriter {
  public:
-  /// Receives bytes piece by piece, so that they need not all be in memory.
+  /// Receives bytes in pieces, so that they need not all be in memory.
   using Sink = std::function<void(std::string_view)>;
 
   ByteWriter() = default;
-  /// Hands bytes to a sink in pieces; flush() hands over the last one.
+  /// Passes bytes to a sink in pieces; flush() passes the last one.
   explicit ByteWriter(Sink sink) : sink_(std::move(sink)) {}
 
   /// The bytes not yet handed to the sink.
@@ -83,8 +83,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Reads what a ByteWriter wrote, in the same order. The bytes may come from a file: a size is trusted only if that many
-/// bytes follow.
+/// Reads what a ByteWriter wrote, in the same order. A size is trusted only if that many bytes follow, since
+/// they may come from a file.
 class ByteReader {
  public:
   /// @param bytes  must outlive the reader

@@ -8,13 +8,13 @@ namespace headwave {
 
 namespace of_members {
 
-/// Converts to whatever a member is; never called.
+/// Converts to the type of any member; never called.
 struct Anything {
   template <class T>
   operator T() const;  // NOLINT: implicit
 };
 
-/// How many members a struct has: as many as it can be initialised with.
+/// The number of members of a struct: the largest number of values that can initialise it.
 template <class T, class... Given>
 constexpr std::size_t count() {
   if constexpr (requires { T{Given{}..., Anything{}}; })
@@ -34,14 +34,14 @@ concept Plain = std::is_class_v<T> && std::is_aggregate_v<T> && !requires {
 
 }  // namespace of_members
 
-/// A struct whose members are known: a plain one, of at most 12 members and without constructors or bases, or a class that
-/// lists some of its members itself:
+/// A struct whose members can be listed: a plain one with at most 12 members and no constructors or bases, or
+/// a class that lists some of its members itself:
 ///
 ///     template <class Self> static auto members(Self& self) { return std::tie(self.sum_, self.count_); }
 template <class T>
 concept HasMembers = of_members::Listed<T> || of_members::Plain<T>;
 
-/// References to the members of a struct, in their order.
+/// References to the members of a struct, in order.
 template <class T>
 requires HasMembers<std::remove_const_t<T>>
 constexpr auto members_of(T& value) {

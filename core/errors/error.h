@@ -7,15 +7,15 @@
 
 namespace headwave {
 
-/// One thing to do about an error: an option to give, with a value or without, or an option to omit. A fact, not a
-/// sentence: the command line writes `--head-count 4`, Python `head_count=4`.
+/// One thing to do about an error: give an option, with or without a value, or omit one. This is a fact, not
+/// a sentence: the command line writes `--head-count 4`, Python `head_count=4`.
 struct Remedy {
   enum class Kind { give, omit };
 
   Kind kind;
   std::string option;  ///< as in job files and Python: "head_count"
   std::string value;   ///< "50 or fewer"; may be empty
-  std::string effect;  ///< what that does, "to go on"; may be empty
+  std::string effect;  ///< purpose: "to go on"; may be empty
 
   bool operator==(const Remedy&) const = default;
 };
@@ -23,21 +23,21 @@ struct Remedy {
 /// The remedy of giving an option: give("documents", "50 or fewer"); give("resume", "", "to go on").
 Remedy give(std::string option, std::string value = "", std::string effect = "");
 
-/// The remedy of leaving an option out: omit("apply_norm").
+/// The remedy of omitting an option: omit("apply_norm").
 Remedy omit(std::string option, std::string effect = "");
 
-/// How one remedy is written, without its effect: "head_count=4" here, "--head-count 4" on the command line.
+/// Writes one remedy without its effect: "head_count=4" here, "--head-count 4" on the command line.
 using RemedyWriter = std::string (*)(const Remedy& remedy);
 
-/// "head_count=4", "resume": as in Python and job files.
+/// Writes a remedy as in Python and job files: "head_count=4", "resume".
 std::string remedy_as_argument(const Remedy& remedy);
 
-/// "; give head_count=4, or omit apply_norm to take the states as they are": all remedies as the end of a message;
-/// nothing where there is none.
+/// All remedies as the end of a message: "; give head_count=4, or omit apply_norm to go on". "" if none.
 std::string remedy_text(const std::vector<Remedy>& remedies, RemedyWriter written);
 
-/// Everything headwave throws. It carries facts: the kind of error (its class), the finding (which file or value, what was
-/// expected, what was found) and what to do about it. Whoever shows it to a user makes the words.
+/// The base class of headwave's errors. An error carries facts: its kind (the class), the finding (file or
+/// value, what was expected, what was found) and remedies. The texts for users are written by those who show
+/// them.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& finding, std::vector<Remedy> remedies = {});
@@ -48,7 +48,7 @@ class Error : public std::runtime_error {
 
   [[nodiscard]] const std::vector<Remedy>& remedies() const { return remedies_; }
 
-  /// what() is the finding and the remedies as arguments; this is the same with remedies written by `written`.
+  /// what() with remedies written by `written` instead of as arguments.
   [[nodiscard]] std::string message(RemedyWriter written) const { return finding_ + remedy_text(remedies_, written); }
 
  private:

@@ -5,7 +5,7 @@
 namespace headwave {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Row i holds the distances of the first i characters of a to the beginnings of b.
+  // Row i holds the distances from the first i characters of a to all beginnings of b.
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -21,7 +21,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& known) {
-  // A typed word may be as long as a command line; no name is.
+  // A typed word may be as long as a command line, but no name is.
   constexpr std::size_t longest = 100, shortest_beginning = 3;
   if (word.empty() || word.size() > longest) return "";
   std::string nearest;

@@ -11,25 +11,25 @@
 
 namespace headwave {
 
-/// A small remark beside an array: text, a number or a few numbers.
+/// A remark about an array: a string, a number or a few numbers.
 using Attribute = std::variant<std::string, double, std::int64_t, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute>;
 
-/// A remark that is a text; `otherwise` if there is none of that name.
+/// A remark that is a string; `otherwise` if there is no string of that name.
 std::string attribute_text(const Attributes& attributes, const std::string& name, const std::string& otherwise = {});
 
-/// One axis of a Field with its real coordinate values. Within one analysis the same name always has the same values.
+/// One axis of a Field with its coordinates. Within one analysis, equally named axes have equal coordinates.
 struct Axis {
   std::string name;       ///< snake_case: "layer", "offset", "frequency"
   std::string unit;       ///< "1", "token", "cycles/T"
-  std::string long_name;  ///< for people: "key position minus query position"
+  std::string long_name;  ///< for readers: "key position minus query position"
   std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
 
   [[nodiscard]] Index size() const;
 };
 
-/// A named array with units: the only form in which results leave an analysis. The result file, CSV and figures all
-/// read Fields, so what is described once appears everywhere.
+/// A named array with units. Results leave an analysis only in this form: the result file, CSV and figures
+/// all read Fields, so each quantity is described once.
 struct Field {
   std::string name;        ///< "analysis/quantity": "offset_trace/mean_weight"
   std::vector<Axis> axes;  ///< outermost first; none: a single value
@@ -38,20 +38,20 @@ struct Field {
   /// Row-major. NaN in doubles means undefined; then `attributes["undefined"]` says why.
   std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint8_t>, std::vector<std::string>>
       values;
-  std::vector<std::string> flag_meanings;  ///< what the values 0, 1, ... of a uint8 array stand for
+  std::vector<std::string> flag_meanings;  ///< the meanings of the values 0, 1, ... of a uint8 array
   Attributes attributes;                   ///< choices and remarks: the normalisation, the seed
 
-  [[nodiscard]] Index size() const;                          ///< number of entries, the product of the axes' sizes
-  void check_shape() const;                                  ///< @throws ShapeError if it has another number of values
+  [[nodiscard]] Index size() const;                          ///< the product of the axes' sizes
+  void check_shape() const;                                  ///< @throws ShapeError if there are not size() values
   [[nodiscard]] const std::vector<double>& doubles() const;  ///< @throws ShapeError if the values are not doubles
-  [[nodiscard]] const Axis& axis(std::string_view axis_name) const;  ///< @throws ShapeError if there is none
+  [[nodiscard]] const Axis& axis(std::string_view axis_name) const;  ///< @throws ShapeError if it is missing
   [[nodiscard]] std::string group() const;                           ///< "offset_trace" of "offset_trace/mean_weight"
   [[nodiscard]] std::string quantity() const;                        ///< "mean_weight" of "offset_trace/mean_weight"
 };
 
-/// What a job found: Fields in the order they were described, and where they came from.
+/// The findings of a job: Fields in the order in which they were described, and their provenance.
 struct Result {
-  std::string title;  ///< one line for people
+  std::string title;  ///< one line for readers
   std::vector<Field> fields;
   Attributes provenance;  ///< inputs with their sha256, options, seed, threads, version, wall time
 
@@ -69,15 +69,14 @@ Axis layer_axis(const std::vector<Index>& layers);  ///< these layer numbers
 Axis layer_axis(Index layers);                      ///< layers 0 .. layers-1
 Axis head_axis(Index heads);
 Axis document_axis(Index documents);
-/// Offsets first..last in tokens, key position minus query position.
+/// Offsets first .. last in tokens.
 Axis offset_axis(std::string name, Index first, Index last);
 
-/// A single Field of doubles; an analysis describes its Fields with the builder Fields.
+/// Makes a single Field of doubles. Analyses describe theirs with the builder Fields.
 /// @throws ShapeError if the number of values is not the product of the axes' sizes
 Field make_field(std::string name, std::vector<Axis> axes, std::string unit, std::string long_name,
                  std::vector<double> values);
 
-/// Appends Fields to others.
 void append(std::vector<Field>& fields, std::vector<Field> more);
 
 }  // namespace headwave

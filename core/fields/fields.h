@@ -12,14 +12,14 @@
 
 namespace headwave {
 
-/// The entries of a Field, row-major, taken from whatever an analysis holds: a single value; a matrix, a vector or an
-/// expression of Eigen; a range of any of these, one after the other, to any depth.
+/// The entries of a Field, row-major, from whatever an analysis holds: a single value; a matrix, a vector or
+/// an expression of Eigen; or a range of any of these, to any depth, one after the other.
 ///
 ///     Entries(traces.weight)                                   // std::array<Matrix, 3>: (3, rows, columns)
-///     Entries(spectrum.cross.real().transpose())               // row by row of what is written, however it is stored
+///     Entries(spectrum.cross.real().transpose())               // rows of the expression, whatever its storage order
 ///     Entries(heads | std::views::transform(&ChainHead::rank))  // one member of every struct
 ///
-/// Floating-point numbers are kept as double, integers as int64, enumerations and uint8 as uint8, the rest as text.
+/// Floating-point numbers become double, integers int64, enumerations and uint8 uint8, all others strings.
 class Entries {
  public:
   using Kinds = decltype(Field::values);
@@ -75,7 +75,7 @@ class Entries {
   Kinds kinds_;
 };
 
-/// Builds the Fields of one analysis, each described once; remarks about a Field follow it.
+/// Builds the Fields of one analysis. Remarks about a Field follow it:
 ///
 ///     Fields fields("head_types");
 ///     fields.flags("kind", {layer, head}, "what a head is called", types.kinds, {"other", "previous", "next"})
@@ -85,7 +85,7 @@ class Entries {
 ///     fields.note_all("documents", types.documents);
 ///     return fields.taken();
 ///
-/// undefined() and note() are about the Field that was added last.
+/// undefined() and note() apply to the Field that was added last.
 class Fields {
  public:
   /// @param group  the first part of the Fields' names, "group/quantity"
@@ -94,37 +94,37 @@ class Fields {
   /// Adds the Field group/quantity.
   /// @param axes       outermost first; none: a single value
   /// @param values     row-major, one for each place on the axes
-  /// @param undefined  what a NaN means, whether or not there is one; empty: there is none
+  /// @param undefined  remark on what a NaN means, even if there is none now; empty: no remark
   /// @throws ShapeError if the number of values is not the product of the axes' sizes
   Fields& add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
               Entries values, const std::string& undefined = "");
 
-  /// Adds a Field of flags: numbers from 0 with a meaning each.
+  /// Adds a Field of flags: numbers from 0, each with a meaning.
   /// @param values    enumerations or uint8
-  /// @param meanings  what 0, 1, ... stand for
-  /// @throws ShapeError as add() does, and if a value is not a flag or has no meaning
+  /// @param meanings  the meanings of 0, 1, ...
+  /// @throws ShapeError as add(), and if a value is not a flag or has no meaning
   Fields& flags(const std::string& quantity, std::vector<Axis> axes, std::string long_name, Entries values,
                 std::vector<std::string> meanings);
 
   /// Adds the Fields group/quantity_lower and group/quantity_upper: the interval over documents of a quantity
   /// without unit.
-  /// @param why  where it is undefined
+  /// @param why  remark on why values are undefined
   Fields& interval(const std::string& quantity, const std::vector<Axis>& axes, Entries lower, Entries upper,
                    const std::string& why);
 
   /// Adds a NaN without axes for a quantity that could not be computed.
   Fields& absent(const std::string& quantity, std::string unit, std::string long_name, std::string why);
 
-  /// Says what an undefined value of that Field means, whether or not there is one.
+  /// Says what a NaN of the last Field means, even if there is none now.
   Fields& undefined(std::string why);
-  /// The same, but only if there is a NaN.
+  /// undefined(), but only if there is a NaN now.
   Fields& undefined_if_any(std::string why);
-  /// Adds any other remark: the normalisation, the seed. A remark of the same name is replaced.
+  /// Adds another remark about the last Field. It replaces a remark of the same name.
   /// @throws ShapeError if there is no Field yet
   Fields& note(std::string name, Attribute value);
   Fields& note(std::string name, std::integral auto value) { return note(std::move(name), whole(value)); }
 
-  /// Adds a remark to every Field of the group, later ones too; a Field's own remark of that name stays.
+  /// Adds a remark to every Field of the group, even to later ones. A Field's own remark of that name stays.
   Fields& note_all(std::string name, Attribute value);
   Fields& note_all(std::string name, std::integral auto value) { return note_all(std::move(name), whole(value)); }
 

@@ -12,7 +12,7 @@ namespace headwave {
 
 namespace {
 
-/// The number after `letter` at the front of `rest`, which is then cut off.
+/// Reads `letter` and a number from the front of `rest`, and removes them.
 std::optional<Index> take_number(char letter, std::string_view& rest) {
   if (rest.size() < 2 || rest[0] != letter || rest[1] < '0' || rest[1] > '9') return std::nullopt;
   if (rest[1] == '0' && rest.size() > 2 && rest[2] >= '0' && rest[2] <= '9') return std::nullopt;

@@ -75,7 +75,7 @@ constexpr KindScore kinds[]{{"previous", "head_types/previous", "head_types/prev
                             {"induction", "head_types/induction", "head_types/induction_baseline"},
                             {"sink", "head_types/sink_weight", "head_types/sink_weight_baseline"}};
 
-/// @param read  what the Field has for the heads of its own grid
+/// @param read  reads the Field's values for the heads of its own grid
 template <class Value, class Read>
 std::vector<Value> of_heads(const Result& result, std::string_view field, const std::vector<HeadName>& heads,
                             Value otherwise, const Read& read) {

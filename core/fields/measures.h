@@ -10,46 +10,46 @@
 
 namespace headwave {
 
-/// A number or a word of every head. The table of heads, --sort, CSV, JSON, `compare` and Python read these rows. Of
-/// two rows of one name the last whose Field is there counts.
+/// A number or a word for every head. The table of heads, --sort, CSV, JSON, `compare` and Python read these
+/// rows. If two rows have the same name, the last one whose Field the result contains applies.
 struct Measure {
-  const char* name;           ///< of the column in CSV, JSON and --sort; "": no column
+  const char* name;           ///< column in CSV, JSON and --sort; "": no column
   const char* field;          ///< its Field; "": computed from others
-  const char* part = "";      ///< entry of the axis that the Field has beside layer and head
-  const char* compared = "";  ///< what `compare` calls it; "": not compared
+  const char* part = "";      ///< entry on the Field's axis beside layer and head
+  const char* compared = "";  ///< name in `compare`; "": not compared
   bool word = false;          ///< a word, not a number
-  bool interval = false;      ///< rows of heads have the ends of its interval over documents
-  bool p_value = false;       ///< and its p value under the null, group/p_value
+  bool interval = false;      ///< rows of heads contain its interval over documents
+  bool p_value = false;       ///< rows of heads contain its p value under the null, group/p_value
 
-  /// The Fields of the ends of its interval: part_lower of part, lower of predicted_offset. They may be missing.
+  /// The Field of one end of its interval, if there is one: part_lower for part, lower for predicted_offset.
   [[nodiscard]] std::string end(const char* which) const;
 };
 
-/// In the order of columns, those without a column last.
+/// All measures in the order of columns; those without a column come last.
 std::span<const Measure> measures();
 
-/// A kind of head, and the score that makes it.
+/// A kind of head, and the score that decides it.
 struct KindScore {
-  const char* kind;      ///< "previous": the meaning of head_types/kind
+  const char* kind;      ///< a meaning of head_types/kind: "previous"
   const char* score;     ///< Field
-  const char* baseline;  ///< Field of the score by chance; "": there is none
+  const char* baseline;  ///< Field of the score by chance; "": none
 };
 std::span<const KindScore> kind_scores();
 
 /// Every head of a Field's grid, in the order of its rows.
 std::vector<HeadName> heads_of(const FieldHeads& heads);
 
-/// A Field's numbers, or words (texts or meanings of flags), of some heads; what weights predict may be of other layers.
-/// @param part  entry of the axis that the Field has beside layer and head
-/// @returns NaN, or "", of heads that the Field lacks, and if the result lacks the Field
+/// A Field's numbers or words (strings, or meanings of flags) for some heads, which need not be in the Field.
+/// @param part  entry on the Field's axis beside layer and head
+/// @returns NaN, or "", for heads that the Field lacks, and if the result lacks the Field
 /// @throws ShapeError as head_doubles()
 std::vector<double> numbers_of_heads(const Result& result, std::string_view field, std::string_view part,
                                      const std::vector<HeadName>& heads);
 std::vector<std::string> words_of_heads(const Result& result, std::string_view field, std::string_view part,
                                         const std::vector<HeadName>& heads);
 
-// Fields that several files read. A test of job finds every name "group/quantity" of the sources, and every word below, in
-// a result of all analyses.
+// Fields that several files read. A test of job finds every name "group/quantity" of the sources, and every
+// word below, in a result of all analyses.
 constexpr const char *measured_offset_field = "measured_offset/offset", *trace_field = "offset_trace/mean_weight",
                      *trace_length_field = "offset_trace/length", *bits_field = "attention_bits/bits",
                      *bits_part_field = "attention_bits/part", *account_verdict_field = "head_account/verdict",
@@ -57,7 +57,7 @@ constexpr const char *measured_offset_field = "measured_offset/offset", *trace_f
                      *word_weight_field = "word_atlas/predicted_weight", *word_chance_field = "word_atlas/chance",
                      *weights_offset_field = "position_atlas/predicted_offset";
 
-/// A word that a measure of a head has in results, of those that mean something to the code.
+/// A word of a measure in results that code depends on.
 struct Said {
   const char *measure, *word;
 };

@@ -10,8 +10,8 @@
 
 namespace headwave {
 
-/// The word embeddings, one row per word: floats in memory, or rows that are read when they are asked for, so
-/// that a large table need not be held.
+/// The word embeddings, one row per word: either floats in memory, or rows that are read on demand, so that a
+/// large table need not be held.
 class WordTable {
  public:
   /// Writes rows first .. first + count - 1 to `out`, one after the other. May be called from several
@@ -32,9 +32,9 @@ class WordTable {
   /// @param row  0 .. rows() - 1
   /// @param out  room for cols() floats
   void copy_row(Index row, float* out) const;
-  /// Rows first ... first + count - 1.
+  /// Rows first .. first + count - 1.
   [[nodiscard]] Matrix32 copied(Index first, Index count) const;
-  /// The table in memory. @throws ShapeError if rows are read when they are asked for
+  /// The table in memory. @throws ShapeError if rows are read on demand
   [[nodiscard]] const MatrixView32& in_memory() const;
 
  private:
@@ -42,25 +42,25 @@ class WordTable {
   ReadRows read_;  ///< null: `rows_` are in memory
 };
 
-/// What tokens become before the first block: projection(norm(scale * word + position + token type 0)), where
-/// each part is optional.
+/// Turns tokens into the input of the first block: projection(norm(scale * word + position + token type 0)),
+/// where each part is optional.
 struct Embedding {
-  WordTable words;           ///< (vocabulary, d_embedding)  d_model wide where there is no projection
+  WordTable words;           ///< (vocabulary, d_embedding)  d_embedding is d_model without a projection
   float word_scale = 1;      ///< sqrt(d_model) in the original Transformer
   MatrixView32 positions;    ///< (longest document, d_embedding) row n is added to token n; empty: no position table
   MatrixView32 token_types;  ///< (types, d_embedding); or empty
   Norm norm;                 ///< or empty
-  Linear projection = {};    ///< to d_model: of factorised embeddings (ALBERT, ELECTRA); or empty
-  Index refused_word = -1;   ///< ESM's mask, by whose number the model scales its words, which is not computed here
+  Linear projection = {};    ///< to d_model, in models with factorised embeddings (ALBERT, ELECTRA); or empty
+  Index refused_word = -1;   ///< ESM's mask: ESM rescales words by how many masks there are, which is not computed
 };
 
-/// The embeddings of a document's words in order, before positions are added.
-/// @param document  what messages call it; empty: "document"
+/// Embeddings of a document's words in order, before they are scaled and positions are added.
+/// @param document  name in messages; empty: "document"
 /// @returns (T, d_embedding)
 /// @throws ShapeError if an id lies outside the vocabulary or is refused
 Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& document);
 
-/// What enters the first block: projection(norm(scale * word + position + token type 0)).
+/// The input of the first block: projection(norm(scale * word + position + token type 0)).
 /// @returns (T, d_model)
 /// @throws ShapeError as word_rows()
 Matrix32 embedded_tokens(const Embedding& embedding, const TokenSequence& tokens, const std::string& document);

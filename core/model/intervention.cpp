@@ -53,12 +53,12 @@ void require_head(const Stack& stack, const HeadName& head) {
 
 namespace {
 
-/// Rows that are all the same zero row in memory.
+/// A zero matrix that stores a single row: its stride is 0.
 MatrixView32 zero_rows(const VectorView32& zero, Index rows) {
   return {zero.data(), rows, zero.size(), 0};
 }
 
-/// A copy of the output projection in which nothing of the head is left.
+/// Replaces an output projection by a copy whose columns of one head are zero.
 void silence(Linear& output, Index head, Index heads, ChangedModel& changed) {
   Matrix32 weight = output.weight;
   const Index width = output.d_in() / heads;

@@ -32,14 +32,14 @@ void require_width(const Norm& norm, Index width) {
     throw ShapeError(fmt::format("normalise: states have width {}, the norm has {}", width, norm.scale.size()));
 }
 
-/// Equation (1) of GateClip, in place of `gate`.
+/// Equation (1) of GateClip; overwrites `gate`.
 void clip_gate(Matrix32& gate, const Matrix32& widened, const GateClip& clip) {
   const auto g = gate.array().min(clip.limit);
   const auto up = widened.array().max(-clip.limit).min(clip.limit);
   gate = ((up + 1.0F) * g / (1.0F + (-clip.slope * g).exp())).matrix().eval();
 }
 
-/// Indices of the `count` largest entries among those `allowed`, the largest first.
+/// Indices of the `count` largest values among the `allowed` indices, largest first.
 std::vector<Index> largest_of(const Eigen::ArrayXd& values, std::vector<Index> allowed, Index count) {
   const auto kept = static_cast<std::ptrdiff_t>(std::min(count, static_cast<Index>(allowed.size())));
   std::partial_sort(allowed.begin(), allowed.begin() + kept, allowed.end(),
@@ -59,7 +59,7 @@ Eigen::ArrayXd softmax_of(const Eigen::ArrayXd& r) {
   return powers / powers.sum();
 }
 
-/// The experts that a token may choose: those of the groups of the largest worth.
+/// The experts that a token may choose: all members of the groups of the largest worth.
 std::vector<Index> open_experts(const Eigen::ArrayXd& worth, const RouterSpec& router) {
   if (router.groups <= router.chosen_groups) return counted_to(worth.size());
   const Index size = worth.size() / router.groups;
@@ -75,11 +75,11 @@ std::vector<Index> open_experts(const Eigen::ArrayXd& worth, const RouterSpec& r
   return open;
 }
 
-/// Adds what the chosen experts give to y.
+/// Adds the outputs of the chosen experts to y.
 void add_experts(MatrixView32 x, const Mixture& mixture, const BlockSpec& spec, Matrix32& y) {
   const Chosen chosen = chosen_experts(linear(x, mixture.router), mixture.correction, spec.router);
   const auto each = static_cast<Index>(chosen.expert.size()) / std::max<Index>(x.rows(), 1);
-  std::vector<std::vector<Index>> places(mixture.experts.size());  // of each expert among those chosen
+  std::vector<std::vector<Index>> places(mixture.experts.size());  // by expert: indices into `chosen`
   for (std::size_t at = 0; at < chosen.expert.size(); ++at)
     places[static_cast<std::size_t>(chosen.expert[at])].push_back(static_cast<Index>(at));
   const bool before = spec.router.weighs_input;

@@ -27,7 +27,7 @@ double median_of(const Vector& values, Index first, Index count) {
   return median({values.data() + first, values.data() + first + count});
 }
 
-/// Equation (1) of every row; `squares` are the squared norms.
+/// Equation (1) for every row; `squares` are the squared norms of the rows.
 std::vector<bool> learned_rows(MatrixView32 table, const Vector& squares, double noise) {
   const auto width = static_cast<double>(table.cols());
   const double apart = std::max(1.0, 3 * std::sqrt(2 / width)), alike = std::max(0.5, 2.5 / std::sqrt(width));
@@ -55,7 +55,7 @@ Index boundary_of(const std::vector<bool>& learned) {
   return best;
 }
 
-/// Equation (3) of rows `first` to the end.
+/// Equation (3) for the rows from `first` on.
 bool are_equally_long(MatrixView32 table, const Vector& squares, Index first) {
   const Vector norms = squares.tail(table.rows() - first).cwiseSqrt();
   const double mean = norms.mean();
@@ -63,8 +63,7 @@ bool are_equally_long(MatrixView32 table, const Vector& squares, Index first) {
   return spread <= 2 * mean / std::sqrt(2 * static_cast<double>(table.cols()));
 }
 
-/// Equation (4) of rows `first` to `end` - 1, of 64 of them at most, one as far from the next as the others.
-/// Rows of zeros are alike with none.
+/// Equation (4) for rows `first` to `end` - 1, at most 64 of them, evenly spaced. A zero row has cosine 0.
 bool are_independent(MatrixView32 table, const Vector& squares, Index first, Index end) {
   constexpr Index most = 64;
   const Index count = std::min(end - first, most);
@@ -88,7 +87,7 @@ void require_layer(const Stack& stack, Index layer) {
     throw ShapeError(fmt::format("there is no layer {} among {}", layer, stack.layers()));
 }
 
-/// Token type 0 and the norms between the embedding and a layer's projections.
+/// Turns position embeddings into a layer's input: adds token type 0, then applies norms and projection.
 void as_layer_sees(Matrix32& x, const Stack& stack, Index layer) {
   const Embedding& embedding = stack.embedding;
   if (!embedding.token_types.empty()) x.rowwise() += embedding.token_types.row(0);
@@ -108,12 +107,12 @@ void require_words(const Stack& stack, Index length) {
                     length, positions));
 }
 
-/// (d_in, d_out) in double.
+/// The matrix of a projection of row vectors, (d_in, d_out), in double.
 Matrix projected_by(const Linear& projection) {
   return projection.weight.transpose().cast<double>();
 }
 
-/// What a norm does after it has divided; nothing where it is empty.
+/// Applies a norm's scale and shift; does nothing if the norm is empty.
 void scale_and_shift(Matrix& rows, const Norm& norm) {
   if (norm.empty()) return;
   rows.array().rowwise() *= norm.scale.cast<double>().transpose().array();
@@ -175,7 +174,7 @@ EmbeddingMeans::EmbeddingMeans(const Stack& stack, Index length, int threads)
   require_words(stack, length);
 }
 
-/// scale word + token type 0 of consecutive words.
+/// Scaled embeddings of consecutive words plus token type 0.
 Matrix32 EmbeddingMeans::words(Index first, Index count) const {
   const Embedding& embedding = stack_.embedding;
   Matrix32 rows = embedding.words.copied(first, count);
@@ -221,7 +220,7 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
   return result;
 }
 
-/// What some words add to a mean over all.
+/// The part of a mean over all words that comes from some of them.
 Eigen::RowVectorXd EmbeddingMeans::share_of(const Matrix32& rows) const {
   const Vector chance = Vector::Constant(rows.rows(), 1 / static_cast<double>(count_));
   return product(chance.transpose(), rows.cast<double>());
@@ -241,7 +240,7 @@ Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
   return result;
 }
 
-/// Equation (2): the mean first, then what is left of every word.
+/// Equation (2) in two passes: the mean, then products of deviations from it.
 Matrix EmbeddingMeans::covariance(const Norm& own) const {
   const Index d = stack_.embedding.words.cols();
   const MatrixView32& table = stack_.embedding.positions;

@@ -14,12 +14,12 @@
 
 namespace headwave {
 
-/// More layers than any model has: descriptions with more are refused.
+/// Upper limit on the number of layers. Descriptions of models with more are refused.
 constexpr Index most_layers = 1024;
 
-/// The weights of a stack that does not fit into memory. A layer is read when it is asked for, shared by
-/// everyone who holds it, and released when nobody does. Queries and keys alone stay until other ones are
-/// asked for, since callers ask head by head. May be called from several threads.
+/// Reads the weights of a stack that does not fit into memory, one layer at a time. Callers share a layer,
+/// which is released when nobody holds it. The last layer read by queries_and_keys() stays in memory until
+/// another one is read, since callers ask once per head. May be called from several threads.
 class LayerStore {
  public:
   LayerStore() = default;
@@ -27,56 +27,55 @@ class LayerStore {
   LayerStore& operator=(const LayerStore&) = delete;
   virtual ~LayerStore() = default;
 
-  /// All of a layer.
+  /// All weights of a layer.
   /// @throws IoError, FormatError if it cannot be read, or holds NaN or infinity
   [[nodiscard]] virtual std::shared_ptr<const Block> block(Index layer) const = 0;
-  /// A layer of which only the query and key projections, and the norms before them, must be there.
+  /// A layer's query and key projections and the norms before them. The block's other parts may be empty.
   /// @throws as block()
   [[nodiscard]] virtual std::shared_ptr<const Block> queries_and_keys(Index layer) const = 0;
 };
 
-/// The layers of a stack with another window or other positions than the rest: local layers among global
-/// ones, or layers without rotation.
+/// Layers of a stack whose window, chunks or position term differ from those of the rest: local layers among
+/// global ones, or layers without rotation.
 struct OtherLayers {
   std::vector<Index> layers;     ///< ascending; empty: all layers are alike
-  Index window = 0, chunk = 0;   ///< in place of the block's
-  QueryTemperature temperature;  ///< of their queries
-  PositionTerm position_term;    ///< in place of the stack's
+  Index window = 0, chunk = 0;   ///< replace those of BlockSpec
+  QueryTemperature temperature;  ///< scales the queries of these layers only
+  PositionTerm position_term;    ///< replaces the stack's
 };
 
 /// A tower of blocks: an encoder or a decoder.
 struct Stack {
   BlockSpec block;
   Embedding embedding;
-  /// One per layer. With a `store` only the norms are there, and the shapes of the other weights, whose
-  /// data() is null.
+  /// One per layer. With a `store` only norms are there; other weights are views with a shape and null
+  /// data().
   std::vector<Block> blocks;
   Norm final_norm;             ///< after the last block; empty in post-norm models
-  PositionTerm position_term;  ///< what attention itself knows of positions; may be empty
+  PositionTerm position_term;  ///< relative positions in the attention itself; may be empty
   OtherLayers others;
-  std::shared_ptr<const LayerStore> store;  ///< of weights that are read layer by layer; null: `blocks` are whole
+  std::shared_ptr<const LayerStore> store;  ///< reads weights layer by layer; null: `blocks` holds them all
 
   /// The weights of a layer, from memory or from the store. Hold the pointer for as long as you use them.
   /// @throws as LayerStore::block()
   [[nodiscard]] std::shared_ptr<const Block> layer(Index layer) const;
-  /// The same if only queries and keys are needed.
+  /// layer() for callers that need only queries and keys.
   [[nodiscard]] std::shared_ptr<const Block> queries_and_keys(Index layer) const;
   [[nodiscard]] Index layers() const { return static_cast<Index>(blocks.size()); }
-  /// The window and the position term of one layer.
+  /// The settings of one layer, which may be one of `others`.
   [[nodiscard]] Index window(Index layer) const;
   [[nodiscard]] const PositionTerm& term(Index layer) const;
-  /// The chunks of one layer, and what its queries are multiplied by.
   [[nodiscard]] Index chunk(Index layer) const;
   [[nodiscard]] QueryTemperature temperature(Index layer) const;
-  /// The rotation of a layer; null: it has none.
+  /// The rotation of a layer, or null if it has none.
   [[nodiscard]] const RotaryTerm* rotary(Index layer) const;
-  /// A rotation that some layers use: that of position_term, or else that of `others`; null: no layer rotates.
+  /// The rotation of position_term, or else that of `others`; null if no layer rotates.
   [[nodiscard]] const RotaryTerm* rotary() const;
   /// Whether some layer normalises its queries or keys, so that W_Q W_K^T does not say what they match.
   [[nodiscard]] bool normalises_heads() const;
-  /// Whether queries or keys are projected from a compressed state (Latent): W_Q W_K^T does not act on states then.
+  /// Whether queries or keys are projected from a Latent, so that W_Q W_K^T does not act on states.
   [[nodiscard]] bool compresses() const;
-  /// Whether heads have sinks, so that rows of weights sum to less than 1.
+  /// Whether heads have learned sinks, so that rows of weights sum to less than 1.
   [[nodiscard]] bool has_sinks() const;
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
@@ -86,53 +85,52 @@ struct Stack {
   }
 };
 
-/// What predicts tokens from final states: cap(words . norm(activation(transform x)) + bias), each part optional.
+/// Predicts tokens from final states; see logits() for the equation. Each part is optional except `words`.
 struct PredictionHead {
-  Linear transform;  ///< of masked-language models; or empty
+  Linear transform;  ///< in masked language models
   Activation activation = Activation::gelu;
   Norm transform_norm;
-  float state_scale = 1;  ///< T5 with tied words: 1/sqrt(d_model)
+  float state_scale = 1;  ///< 1/sqrt(d_model) in T5 with tied words
   Linear words;           ///< (vocabulary, d_model): often the word embeddings again
-  float soft_cap = 0;     ///< logits s become cap tanh(s / cap); 0: they stay
+  float soft_cap = 0;     ///< logits s become cap tanh(s / cap); 0: no cap
 };
 
 /// A model as data: descriptions, and views of its weights.
 struct Model {
   std::string family;            ///< "bert", "gpt2", "llama", ...
   Stack stack;                   ///< the encoder, or the decoder of a decoder-only model
-  std::optional<Stack> decoder;  ///< of an encoder-decoder
-  Index longest = 0;             ///< longest document, or target, the positions allow, in tokens; 0: any
-  /// Reads what predicts tokens, since few analyses need it and it may be as large as all layers. Null: nothing does.
+  std::optional<Stack> decoder;  ///< in encoder-decoders
+  Index longest = 0;             ///< longest document or target that the positions allow, in tokens; 0: no limit
+  /// Reads the prediction head, which few analyses need and which may be as large as all layers; null: none.
   std::function<std::shared_ptr<const PredictionHead>()> read_prediction;
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
-  /// Gives the memory of weights that lie in a file back to the system; they are read again when somebody looks at them.
-  /// Null: there is nothing to give.
+  /// Returns the memory of weights that are mapped from a file to the system. They are read from the file
+  /// again on the next access. Null: no weights are mapped.
   std::function<void()> let_go;
 
   /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
-  /// The kinds of attention in the model, in order: one, or self, causal and cross in an encoder-decoder.
+  /// The kinds of attention in the model: one, or in an encoder-decoder self, causal and cross.
   [[nodiscard]] std::vector<AttentionKind> kinds() const;
-  /// The stack that has a kind of attention.
+  /// The stack that has a kind of attention: cross-attention belongs to the decoder.
   [[nodiscard]] const Stack& stack_of(AttentionKind kind) const;
 };
 
-/// One head's query and key projections in double, as they act on row vectors: q = x query + query_bias.
+/// One head's query and key projections in double. They act on row vectors: q = x query + query_bias.
 struct HeadWeights {
   Matrix query;       ///< (d_model, d_head)
-  Matrix key;         ///< (d_model, d_head), of the key head that this query head reads
-  Vector query_bias;  ///< (d_head); zero where the model has none
+  Matrix key;         ///< (d_model, d_head)  of the key head that this query head reads
+  Vector query_bias;  ///< (d_head)  zero if the model has none
 };
 
-/// Cuts a head out of a layer's projections.
-/// @param head  query head; where key heads are shared (grouped-query attention: GQA, MQA) it reads key head
-///              floor(head / (heads / kv_heads))
-/// @returns what projects; norms of queries and keys are left out: not_bilinear() says where there are any
+/// Copies a head's weights out of a layer's projections. The key's bias and norms of queries and keys are
+/// left out; not_bilinear() tells whether there are norms.
+/// @param head  query head. With grouped-query attention it reads key head floor(head / (heads / kv_heads))
 /// @throws ShapeError if there is no such head
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);
 
-/// Why scores are not scale x_i W_Q W_K^T x_j^T plus a position term: queries or keys are normalised, or projected from
-/// compressed states, they are compared with relative positions, or scores are capped. Empty: they are.
+/// What keeps scores from being scale x_i W_Q W_K^T x_j^T plus a position term, or "": queries or keys are
+/// normalised, projected from compressed states or compared with relative positions, or scores are capped.
 std::string not_bilinear(const Stack& stack);
 
 }  // namespace headwave

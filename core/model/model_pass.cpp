@@ -16,8 +16,7 @@ namespace headwave {
 
 namespace {
 
-/// A document on its way through one stack, block by block, probes looking on. Whatever it refers to outlives
-/// it.
+/// Takes a document through one stack, block by block, while probes watch. All arguments must outlive it.
 class StackPass {
  public:
   /// @param memory  the encoder's final states, for a decoder that reads them
@@ -28,10 +27,10 @@ class StackPass {
         memory_(memory),
         wants_values_(std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_values(); })) {}
 
-  /// One block in place.
-  /// @param x  (T, d_model)
-  /// @param needed  whether anybody wants what follows its attention
-  /// @param given  (T, d_model) what its attention adds, in place of what it would; null: it is computed
+  /// Applies one block in place.
+  /// @param needed  whether states after its attention are needed
+  /// @param x       (T, d_model)
+  /// @param given   (T, d_model) replaces what its attention adds; null: that is computed
   void apply_block(Index layer, const Block& block, bool needed, Matrix32& x, const Matrix32* given = nullptr) const {
     const bool crosses = !memory_.empty();
     const auto self = [&](const Matrix32& input) {
@@ -47,7 +46,7 @@ class StackPass {
     };
     const auto feed = [&](const Matrix32& input) {
       Matrix32 added = feed_forward(input, block, spec_);
-      // What experts add depends on the token, and so do their biases.
+      // Experts have biases too, but which of them are added depends on the token.
       show_addition(layer, Sublayer::feed_forward, added,
                     block.mixture.empty() ? block.feed_forward.narrow.bias : VectorView32());
       return added;
@@ -64,9 +63,9 @@ class StackPass {
     if (needed) add_sublayer(block.feed_forward_norm, block.feed_forward_added_norm, x, feed);
   }
 
-  /// Attention within the sequence, over queries and keys that are ready.
-  /// @param weights  what the layer holds queries and keys against beside each other, where it does
-  /// @returns (T, heads * d_head)
+  /// Attention within the sequence, from projected queries and keys.
+  /// @param weights  their position keys, position queries and sinks are used; the projections are not
+  /// @returns (T, heads * d_value)
   /// @throws ShapeError as attend()
   Matrix32 attend_self(Index layer, const AttentionWeights& weights, MatrixView32 query, MatrixView32 key,
                        MatrixView32 value) const {
@@ -79,9 +78,8 @@ class StackPass {
     return attend<float>(inputs, mask, {layer, self_kind()}, probes_);
   }
 
-  /// The same from the states that enter it.
-  /// @returns (T, d_model) what W_O makes of it, if needed
-  /// @throws ShapeError also if keys are fixed at fewer positions than the document has
+  /// Attention within the sequence, from the states that enter the projections.
+  /// @returns (T, d_model) after W_O; empty if not needed
   Matrix32 self_attention(Index layer, const AttentionWeights& weights, const Matrix32& input, bool needed) const {
     const AttentionKind kind = self_kind();
     show_input(layer, kind, input, &weights);
@@ -97,15 +95,15 @@ class StackPass {
     return needed ? linear(heads, weights.output) : Matrix32();
   }
 
-  /// Attention that needs no queries and keys any more.
-  /// @throws ShapeError if it has other heads than the stack
+  /// Shows attention that another program computed.
+  /// @throws ShapeError if its number of heads is not the stack's
   void show_finished(Index layer, const FinishedAttention& attention) const {
     if (attention.heads != spec_.heads)
       throw ShapeError(fmt::format("{}: has {} heads, expected {}", attention.called, attention.heads, spec_.heads));
     show_attention(attention, stack_.window(layer), {layer, self_kind()}, probes_);
   }
 
-  /// @param weights  what projects the states; null: not known
+  /// @param weights  the projections of the states; null: unknown
   void show_input(Index layer, AttentionKind kind, MatrixView32 states,
                   const AttentionWeights* weights = nullptr) const {
     for (Probe* probe : probes_) probe->see(LayerInput{layer, kind, states, weights});
@@ -114,8 +112,7 @@ class StackPass {
   [[nodiscard]] AttentionKind self_kind() const { return spec_.causal ? AttentionKind::causal : AttentionKind::self; }
 
  private:
-  /// post: x = norm(x + f(x)); pre: x = x + added_norm(f(norm(x))). Where f gives nothing, nobody needs what
-  /// follows.
+  /// post: x = norm(x + f(x)); pre: x = x + added_norm(f(norm(x))). An empty f(x) says that x is not needed.
   template <class Sublayer>
   void add_sublayer(const Norm& norm, const Norm& added_norm, Matrix32& x, const Sublayer& f) const {
     if (spec_.norm_place == NormPlace::post) {
@@ -135,7 +132,7 @@ class StackPass {
     x += change;
   }
 
-  /// Queries from the decoder, keys and values from what the encoder made; no position term, no mask.
+  /// Cross-attention: queries from the decoder, keys and values from the encoder; no position term, no mask.
   Matrix32 cross_attention(Index layer, const AttentionWeights& weights, const Matrix32& input, bool needed) const {
     show_input(layer, AttentionKind::cross, input, &weights);
     const Matrix32 query = projected_queries(input, weights);
@@ -149,7 +146,7 @@ class StackPass {
     return needed ? linear(heads, weights.output) : Matrix32();
   }
 
-  /// Whether somebody wants values, and there are any: a checkpoint may hold queries and keys alone.
+  /// Whether a probe wants values and the checkpoint has them: it may hold only queries and keys.
   [[nodiscard]] bool shows(const AttentionWeights& weights) const { return wants_values_ && !weights.value.empty(); }
 
   void show_addition(Index layer, Sublayer sublayer, MatrixView32 added, VectorView32 bias) const {
@@ -184,7 +181,7 @@ void require_width(const Document& document, Index layer, const char* what, Inde
                     document.label(), what, layer, came, expected));
 }
 
-/// Attends over one stored layer; what follows from it is not needed.
+/// Computes the attention of one stored layer, and nothing after it.
 void attend_stored(const Stack& stack, const StoredLayer& stored, const Document& document, const StackPass& pass) {
   if (!stored.attention.empty()) return pass.show_finished(stored.layer, stored.attention);
   if (stored.query.size() == 0) {
@@ -226,9 +223,9 @@ void require_sequences(const Model& model, const Document& document) {
   if (model.decoder) require_length(model.longest, document.target, document);
 }
 
-/// Documents side by side through a stack.
-/// @param embedded  the tokens that a document brings into it
-/// @param memories  of each document, for a decoder; or empty
+/// Takes documents through a stack side by side.
+/// @param memories  the encoder's final states of each document, for a decoder; or empty
+/// @param embedded  gives the embedded tokens of a document
 template <class Embedded>
 std::vector<Matrix32> stack_passes(const Stack& stack, std::span<const Passing> documents,
                                    const std::vector<Matrix32>& memories, int threads, bool needed,
@@ -252,7 +249,7 @@ std::vector<Matrix32> stack_passes(const Stack& stack, std::span<const Passing> 
   return states;
 }
 
-/// Stored layers, which not every document needs to have alike.
+/// Computes the stored layers of documents, which need not be the same layers in all of them.
 void stored_passes(const Stack& stack, std::span<const Passing> documents, int threads) {
   std::size_t most = 0;
   for (const Passing& passing : documents) most = std::max(most, passing.document->stored.size());

@@ -10,58 +10,59 @@
 namespace headwave {
 
 struct PassOptions {
-  bool final_states = false;  ///< compute what follows the last attention, and return it; costs about one layer
+  bool final_states = false;  ///< compute and return final states; costs about one layer beyond the last attention
 };
 
 /// Runs a model on one document while probes watch every layer's attention.
 ///
-/// A document with token ids passes through the embeddings and every block; in an encoder-decoder its target
+/// A document with token ids passes through the embeddings and every block. In an encoder-decoder its target
 /// then passes through the decoder, whose cross-attention reads the encoder's final states. For a document
 /// with stored layers, only the attention of these layers is computed: from stored queries and keys, or from
-/// stored states and the model's weights; stored attention weights are shown as they are. Everything is
-/// float32. There is no padding: every document has its own length. A probe sees as a layer's input what
-/// enters its query projection: the output of the block before in post-norm models, the output of the layer's
-/// own norm in pre-norm models.
+/// stored states and the model's weights. Stored attention weights are shown as they are. Everything is
+/// float32. There is no padding: every document has its own length. Probes see as a layer's input the states
+/// that its query projection reads: the output of the block before in post-norm models, the output of the
+/// layer's own norm in pre-norm models.
 ///
 /// Source: Vaswani et al. 2017, section 3; Devlin et al. 2019; Radford et al. 2019; Touvron et al. 2023.
-/// @param document  T tokens, T <= model.longest, as its target
-/// @returns (T, d_model) the output of the last block, after the final norm where there is one, if asked for;
-///          of the decoder in an encoder-decoder; otherwise empty
-/// @throws ShapeError if the document is longer than the model's positions or fixed keys, an id lies outside
-///         the vocabulary, a target is missing or not expected, or stored arrays do not have the model's
-///         width or heads or are of a layer that it has not; Error as show_attention()
+/// @param document  T tokens, T <= model.longest; the same holds for its target
+/// @returns (T, d_model) final states: the output of the last block (of the decoder in an encoder-decoder),
+///         after the final norm if there is one. Empty for stored layers, or if not asked for
+/// @throws ShapeError if the document is longer than the model's positions, an id lies outside the
+///         vocabulary, a target is missing or not expected, or stored arrays do not fit the model's width,
+///         heads or layers; Error as show_attention()
 Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
                     const PassOptions& options = {});
 
-/// Runs a model of one stack on one document, and keeps every state between blocks.
-/// @returns [layer] (T, d_model) what enters each block, before its norms; and last what leaves the last one, before the final norm
+/// Runs a model of one stack on one document and returns all states between blocks.
+/// @returns [layer] (T, d_model) the input of each block, before its norms; then the output of the last
+///         block, before the final norm
 /// @throws as model_pass()
 std::vector<Matrix32> block_states(const Model& model, const Document& document, std::span<Probe* const> probes);
 
-/// The rest of a pass after a layer's attention, with another output of that attention.
-/// @param x      (T, d_model) what enters the layer's block: block_states()[layer]
-/// @param added  (T, d_model) what its attention adds, as StreamAddition has it
+/// Runs the rest of a pass from one layer on, with another output of that layer's attention.
+/// @param x      (T, d_model) the input of the layer's block: block_states()[layer]
+/// @param added  (T, d_model) what its attention adds, as in StreamAddition
 /// @returns (T, d_model) final states
 /// @throws as LayerStore::block()
 Matrix32 resumed_pass(const Model& model, Index layer, Matrix32 x, const Matrix32& added);
 
-/// A document that passes through a model, and the probes that watch it.
+/// A document on its way through a model, and the probes that watch it.
 struct Passing {
   const Document* document = nullptr;
   std::span<Probe* const> probes;
 };
 
-/// The same of several documents side by side, layer by layer: if weights are not in memory (Stack::store),
-/// each layer is read once for all of them. The result of a document does not depend on the documents beside
-/// it.
+/// model_pass() of several documents side by side, layer by layer. If weights are not in memory
+/// (Stack::store), each layer is read once for all of them. No result depends on the other documents. Either
+/// all documents have stored layers, or none has.
 /// @param threads  how many documents are computed at a time
-/// @returns what model_pass() returns of each
-/// @throws as model_pass(), of several documents that fail in a layer of the first; as LayerStore::block()
+/// @returns for each document what model_pass() returns
+/// @throws as model_pass(), of the first document if several fail in one layer; as LayerStore::block()
 std::vector<Matrix32> model_passes(const Model& model, std::span<const Passing> documents, int threads,
                                    const PassOptions& options = {});
 
-/// The word embeddings, before positions are added, of the tokens whose queries a kind of attention computes:
-/// (T, d_model).
+/// Word embeddings of the tokens whose queries a kind of attention computes, before positions are added.
+/// @returns (T, d_embedding)
 /// @throws ShapeError if an id lies outside the vocabulary
 Matrix32 word_sequence(const Model& model, const Document& document, AttentionKind kind = AttentionKind::self);
 

@@ -6,15 +6,15 @@ namespace headwave {
 
 /// Scores of every word of the vocabulary at every position.
 ///
-///     logits = cap(words norm(activation(transform x)) + bias)                               (1)
+///     logits = cap(words (state_scale norm(activation(transform x))) + bias)                 (1)
 ///
-/// where the parts that a model does not have are omitted.
+/// Parts that a model does not have are omitted.
 /// @param states  (T, d_model) final states, as model_pass() returns them
 /// @returns (T, vocabulary)
 /// @throws ShapeError if the width is not the model's
 Matrix32 logits(const PredictionHead& head, MatrixView32 states);
 
-/// Mean cross-entropy of the next token, in nats.
+/// Mean cross-entropy of next tokens, in nats.
 ///
 ///     loss = -1/(T - 1) sum_i log softmax(logits_i)[id_{i+1}],  i = 0 .. T - 2               (2)
 ///

@@ -9,7 +9,7 @@ namespace headwave {
 
 namespace {
 
-/// Draws by the sums of chances up to each word.
+/// Draws words from the cumulative sums of their chances.
 class WordUrn {
  public:
   explicit WordUrn(WordChances words) : ids_(std::move(words.ids)) {
@@ -21,7 +21,7 @@ class WordUrn {
 
   [[nodiscard]] std::int32_t draw(Random& random) const {
     const auto place = std::upper_bound(sums_.begin(), sums_.end(), random.uniform() * sums_.back());
-    // Rounding may put the largest number at the very end, where words without a chance may stand.
+    // Rounding may lead past the end; then the last word with a chance above 0 is drawn.
     const auto last = std::lower_bound(sums_.begin(), sums_.end(), sums_.back());
     return ids_[static_cast<std::size_t>(std::min(place, last) - sums_.begin())];
   }
@@ -31,7 +31,7 @@ class WordUrn {
   std::vector<double> sums_;
 };
 
-/// Drawn words, between the tokens around a document.
+/// Fills a sequence with drawn words, between its opening and closing tokens.
 void fill(TokenSequence& sequence, const WordUrn& urn, const RandomWordsOptions& options, Random& random) {
   for (Index n = 0; n < options.length; ++n) {
     const bool opens = n == 0 && options.opens >= 0, closes = n + 1 == options.length && options.closes >= 0;

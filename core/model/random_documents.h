@@ -13,8 +13,8 @@ namespace headwave {
 /// Documents of one length, each drawn from a random stream of its own.
 class RandomDocuments : public Source {
  public:
-  /// @param draw  may be called from several threads
-  /// @param notes  provenance beside the numbers of documents and tokens
+  /// @param draw   makes document i; may be called from several threads
+  /// @param notes  provenance beside the number of documents and their length
   RandomDocuments(Index documents, Index length, std::uint64_t seed,
                   std::function<Document(Index i, Random random)> draw, Attributes notes);
 
@@ -35,15 +35,15 @@ class RandomDocuments : public Source {
 /// The words that may be drawn, and how likely each is.
 struct WordChances {
   std::vector<std::int32_t> ids;
-  Vector chance;  ///< (ids)  not negative, in any one unit: only ratios count
+  Vector chance;  ///< (ids)  not negative; only ratios count
 };
 
-/// Words by Zipf's law, for a vocabulary that is sorted by frequency:
+/// Gives words the chances of Zipf's law, for a vocabulary that is sorted by frequency:
 ///
 ///     p(word) ~ 1 / rank,  rank 1 the first of the ids                                          (1)
 ///
-/// Learnt vocabularies are roughly sorted so: BERT's begins with "the", "of", "and", and byte pairs stand in
-/// the order in which they were merged. Nothing is counted in any text.
+/// Learned vocabularies are roughly sorted so: BERT's begins with "the", "of", "and", and byte pairs are
+/// stored in the order of their merges. No text is counted.
 ///
 /// Source: Zipf 1949.
 WordChances ranked_words(std::vector<std::int32_t> ids);
@@ -51,32 +51,31 @@ WordChances ranked_words(std::vector<std::int32_t> ids);
 struct RandomWordsOptions {
   Index documents = 4;
   Index length = 512;        ///< T, tokens of a document, special tokens included
-  std::int32_t opens = -1;   ///< id before every document; -1: none
-  std::int32_t closes = -1;  ///< id after every document; -1: none
+  std::int32_t opens = -1;   ///< id of the first token of every document; -1: drawn
+  std::int32_t closes = -1;  ///< id of the last token of every document; -1: drawn
   std::uint64_t seed = 1;
 };
 
-/// Documents of independent random words: an offset that a head prefers in them comes from positions and
-/// single words, not from the order of a text.
+/// Documents of independent random words. If a head prefers an offset in them, the cause is positions and
+/// single words, not the order of a text.
 ///
-/// @param words   that are drawn, each independently of all others
-/// @param target  likewise for the sequence that a decoder reads, of the same length; without ids there is
-///         none
-/// @throws ShapeError if there are no words, no room between what stands around them, or no document
+/// @param words   words to draw from
+/// @param target  words of the sequence that a decoder reads, which has the same length; no ids: no target
+/// @throws ShapeError if there are no words or documents, or special tokens leave no room for a word
 std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions& options = {},
                                      WordChances target = {});
 
 struct RepeatedTokensOptions {
   Index documents = 100;
   Index period = 50;          ///< tokens drawn anew for each document
-  Index repeats = 3;          ///< how often they follow one another
-  std::int32_t opening = -1;  ///< id put before them; -1: none
+  Index repeats = 3;          ///< copies of them, one after another
+  std::int32_t opening = -1;  ///< id of a token before them; -1: none
   std::uint64_t seed = 1;
 };
 
-/// Random tokens, repeated: the text that reveals induction heads, since only the first copy tells what comes
-/// next in the second. The third makes documents long enough that what followed the copy before, period - 1 tokens
-/// back, lies within the half of a document that is searched for offsets, and not at its end.
+/// Random tokens, repeated. This text reveals induction heads, since only the first copy tells what comes
+/// next in the second. The third copy makes documents long enough for the search: the offset 1 - period of an
+/// induction head must lie within half a document's length, and not at the end of the search.
 ///
 /// Source: Elhage et al. 2021; Olsson et al. 2022.
 /// @param ids  the ids to draw from, all equally likely

@@ -10,12 +10,11 @@
 
 namespace headwave {
 
-/// The most common length of documents, of two equally common ones the larger, and how many documents have
-/// it.
+/// The most common length of documents. Ties go to the larger length.
 template <class Length>
 struct CommonLength {
-  Length length{};  ///< T in tokens, or the lengths of several sequences
-  Index documents = 0;
+  Length length{};      ///< T in tokens, or the lengths of several sequences
+  Index documents = 0;  ///< documents of that length
 };
 
 template <class Length>
@@ -29,7 +28,7 @@ CommonLength<Length> common_length(const std::vector<Length>& lengths) {
 }
 
 /// Where documents come from: text through a tokenizer, token ids, stored states, stored queries and keys,
-/// finished attention, or the planted model. What comes after does not know which.
+/// finished attention, or the planted model. Callers need not know which.
 class Source {
  public:
   Source() = default;
@@ -37,21 +36,19 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  /// How many documents there are.
   [[nodiscard]] virtual Index count() const = 0;
 
   /// Document i, 0 <= i < count(). May be called from several threads at once.
   /// @throws Error if what is stored cannot be read or has the wrong shape
   [[nodiscard]] virtual Document document(Index i) const = 0;
 
-  /// Document i for another pass of the model: its ids alone where these are enough, although it has states of a
-  /// model that ran elsewhere.
+  /// Document i for another pass of the model. If its ids are enough for that, stored states are left out.
   [[nodiscard]] virtual Document ids_alone(Index i) const { return document(i); }
 
-  /// T of document i, without making the document. With a target, T of the longer sequence.
+  /// Length T of document i, without making the document; with a target, that of the longer sequence.
   [[nodiscard]] virtual Index length(Index i) const = 0;
 
-  /// What the result should remember of the input: paths, sha256, how text was packed, special tokens or not.
+  /// What the result records of the input: paths, sha256, packing of the text, use of special tokens.
   [[nodiscard]] virtual Attributes provenance() const = 0;
 };
 

@@ -13,7 +13,7 @@
 namespace headwave {
 
 std::optional<double> decimal_number(std::string_view text) {
-  // strtod() takes spaces, plus signs, hexadecimal numbers, inf and nan too.
+  // strtod() also accepts spaces, plus signs, hexadecimal numbers, inf and nan.
   if (text.empty() || text.front() == '+' || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos)
     return std::nullopt;
   static const locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);

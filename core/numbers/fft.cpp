@@ -17,8 +17,8 @@ const FftLibrary& library() {
   return chosen;
 }
 
-// Columns transformed together, each with contiguous entries: FFTW is two to five times as fast as with entries a row
-// apart.
+// Number of columns that are copied to contiguous memory and transformed together: FFTW is two to five times
+// as fast as with entries a row apart.
 constexpr Index columns_at_once = 16;
 
 // rows = columns^T, a few rows of `columns` at a time, while their cache lines are hot.
@@ -31,7 +31,7 @@ void transpose_into(Rows&& rows, const Columns& columns) {
   }
 }
 
-// x minus its least-squares line (or its mean), column by column.
+// Subtracts from each column its least-squares line, or only its mean.
 void remove_trend(Matrix& x, bool line) {
   const Eigen::RowVectorXd mean = x.colwise().mean();
   x.rowwise() -= mean;
@@ -75,7 +75,7 @@ MatrixC padded_dft(MatrixView columns, Index length) {
   if (!are_finite(columns))
     throw NumericError("a transform: an entry is not finite; check the values before transforming them");
   MatrixC spectrum(length / 2 + 1, columns.cols());
-  Matrix sequences;  // one a row
+  Matrix sequences;  // one per row
   MatrixC half;
   for (Index first = 0; first < columns.cols(); first += columns_at_once) {
     const Index width = std::min(columns_at_once, columns.cols() - first);
@@ -111,7 +111,7 @@ Matrix real_columns(const MatrixC& half, Index length) {
   if (!are_finite(half))
     throw NumericError("real_columns: an entry is not finite; check the values before transforming them");
   Matrix columns(length, half.cols());
-  MatrixC spectrum;  // one column of `half` a row
+  MatrixC spectrum;  // one column of `half` per row
   Matrix sequences;
   for (Index first = 0; first < half.cols(); first += columns_at_once) {
     const Index width = std::min(columns_at_once, half.cols() - first);

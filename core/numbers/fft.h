@@ -7,29 +7,29 @@
 
 namespace headwave {
 
-/// The factor that a sequence is multiplied by before its transform.
+/// Factors by which a sequence is multiplied before its transform.
 enum class Window {
-  rectangular,  ///< by 1: the published choice, sharp lines with wide skirts
-  hann,         ///< by (1 - cos(2 pi n / T)) / 2: lines two bins wide, skirts that fall fast; halves a line's height
+  rectangular,  ///< 1: the published choice; sharp lines with wide skirts
+  hann,         ///< (1 - cos(2 pi n / T)) / 2: half as high lines, two bins wide, whose skirts fall fast
 };
 
-/// The name a window has in results: "rectangular", "hann".
+/// A window's name in results: "rectangular", "hann".
 const char* name_of(Window window);
 
-/// The steps before each column is transformed, in this order.
+/// What is done to each column before its transform, in this order.
 struct SpectrumOptions {
   bool demean = false;                  ///< subtract the column's mean: empties f = 0, changes no other bin
   bool detrend = false;                 ///< subtract its least-squares line, and with it the mean: lowers small f
-  Window window = Window::rectangular;  ///< demean before a window, or the mean leaks into f = 1
+  Window window = Window::rectangular;  ///< with hann also demean, or the mean leaks into f = 1
 };
 
 /// Discrete Fourier transform of each real column, frequencies f = 0 .. floor(T/2) in cycles per T.
 ///
 ///     F[f, c] = sum_n w[n] x[n, c] e^{-2 pi i f n / T}                                      (1)
 ///
-/// Not normalised: a cosine of amplitude a on a bin has |F| = a T / 2. The frequencies left out are F[T - f] = conj
-/// F[f]. May be called from several threads at once, and the digits repeat. The library behind it is FFTW, or the FFT
-/// module of Eigen (fft_library.h).
+/// Not normalised: a cosine of amplitude a at a whole f has |F| = a T / 2. The other frequencies follow from
+/// F[T - f] = conj F[f]. May be called from several threads at once; equal input gives equal digits. Computed
+/// by FFTW, or the FFT module of Eigen (fft_library.h).
 ///
 /// Source: Frigo and Johnson 2005, doi:10.1109/JPROC.2004.840301 (FFTW).
 /// @param columns  (T, columns)  one sequence per column, T >= 1
@@ -43,13 +43,13 @@ MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
 /// @throws ShapeError if there are no rows, or more than `length`; NumericError if an entry is not finite
 MatrixC padded_dft(MatrixView columns, Index length);
 
-/// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, but without its care for
-/// squares outside the range of doubles: magnitudes below 1e-154 become zero, above 1e154 infinity.
+/// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, but squares may
+/// leave the range of doubles: magnitudes below 1e-154 are inexact or 0, above 1e154 infinite.
 Matrix magnitudes(const MatrixC& values);
 
 /// Absolute value of real_dft(): the amplitude spectrum of each real column, not normalised.
 ///
-/// With the rectangular window and no demeaning Parseval's equation holds:
+/// Without options, Parseval's equation holds:
 ///
 ///     sum_n x[n]^2 = (|F[0]|^2 + 2 sum_{0 < f < T/2} |F[f]|^2 + [T even] |F[T/2]|^2) / T    (2)
 ///
@@ -58,13 +58,12 @@ Matrix magnitudes(const MatrixC& values);
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 Matrix amplitude_spectrum(MatrixView columns, const SpectrumOptions& options = {});
 
-/// Inverse of real_dft(), times T: real columns from the first half of their transform.
+/// T times the inverse of real_dft(): real columns from the first half of their transform.
 ///
 ///     x[n, c] = sum_{-T/2 < f <= T/2} F[f, c] e^{2 pi i f n / T},   F[-f] = conj F[f]                (3)
 ///
-/// real_dft() followed by real_columns() multiplies by T. Imaginary parts at f = 0 and T/2 are ignored: those of a real
-/// column are 0.
-/// @param half  (floor(T/2) + 1, columns)
+/// Imaginary parts at f = 0 and T/2 are ignored, since they are 0 for real columns.
+/// @param half    (floor(T/2) + 1, columns)
 /// @param length  T
 /// @returns (T, columns)
 /// @throws ShapeError if `half` does not have floor(T/2) + 1 rows; NumericError if an entry is not finite

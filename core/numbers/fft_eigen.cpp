@@ -36,7 +36,7 @@ Index smooth_length(Index least) {
   return best;
 }
 
-/// Transforms of one length. Eigen's module keeps its tables and its scratch in one object, so every thread has its own.
+/// Transforms of one length. Each thread has its own, since Eigen's module keeps scratch beside its tables.
 class EigenTransform {
  public:
   explicit EigenTransform(Index length) : length_(length), by_chirp_(largest_prime_factor(length) > largest_direct) {
@@ -74,7 +74,7 @@ class EigenTransform {
     const Index padded = smooth_length(2 * length_ - 1);
     const double step = std::numbers::pi / static_cast<double>(length_);
     chirp_.resize(length_);
-    for (Index n = 0; n < length_; ++n)  // n^2 modulo 2 T: an angle of many turns has few digits left
+    for (Index n = 0; n < length_; ++n)  // n^2 modulo 2 T, since large angles lose digits
       chirp_[n] = std::polar(1.0, -step * static_cast<double>(n * n % (2 * length_)));
     ComplexVector kernel = ComplexVector::Zero(padded);
     kernel.head(length_) = chirp_.conjugate();
@@ -106,7 +106,8 @@ class EigenTransform {
   ComplexVector product_, spectrum_, sequence_, transformed_;  // scratch
 };
 
-/// This thread's transform of a length. It keeps one: a job transforms columns of one length again and again.
+/// This thread's transform of a length. Only the latest is kept: a job mostly transforms columns of one
+/// length.
 EigenTransform& eigen_transform(Index length) {
   thread_local std::optional<EigenTransform> latest;
   if (!latest || latest->length() != length) latest.emplace(length);

@@ -19,13 +19,12 @@ fftw_complex* fftw_pointer(MatrixC& matrix) {
 
 enum class Transform { real_to_half, half_to_real };
 
-// The plan of a shape, which is kept: a job transforms columns of the same few shapes again and again. A plan serves all
-// arrays with the alignment it was made for, which all Eigen arrays have. Plans are estimated, never measured, so the
-// digits repeat.
+// The plan of a shape. Plans are kept, since a job transforms columns of few shapes. A plan serves all arrays
+// of the same alignment, which Eigen's arrays have. It is estimated, never measured, so that digits repeat.
 template <class Make>
 fftw_plan plan_of(Transform transform, Index length, Index width, const Make& make) {
-  static std::mutex planner;  // FFTW's planner has tables; executing a plan has none
-  static auto& plans = *new std::map<std::tuple<Transform, Index, Index>, fftw_plan>;  // as long as the process
+  static std::mutex planner;  // FFTW's planner shares tables between threads; executing a plan does not
+  static auto& plans = *new std::map<std::tuple<Transform, Index, Index>, fftw_plan>;  // never deleted
   const std::lock_guard lock(planner);
   fftw_plan& plan = plans[{transform, length, width}];
   if (plan == nullptr) plan = make();

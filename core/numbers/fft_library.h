@@ -9,8 +9,8 @@ namespace headwave {
 
 using MatrixC = MatrixOf<std::complex<double>>;  ///< complex, row-major
 
-/// Fourier transforms by one library: all that fft.h needs of it. Nothing is normalised. Every function may be called from
-/// several threads at once, and the digits of a transform repeat.
+/// The Fourier transforms of one library, as fft.h needs them. Nothing is normalised. All functions may be
+/// called from several threads at once, and equal input gives equal digits.
 struct FftLibrary {
   /// Name and version: "FFTW 3.3.10".
   std::string (*name)();
@@ -20,7 +20,7 @@ struct FftLibrary {
   void (*real_to_half)(const Matrix& sequences, MatrixC& half);
   /// sequences[s, n] = sum_{-T/2 < f <= T/2} half[s, f] e^{2 pi i f n / T}, with half[s, -f] = conj half[s, f].
   /// Imaginary parts at f = 0 and T/2 are ignored.
-  /// @param half       (sequences, floor(T/2) + 1)  its values are lost
+  /// @param half       (sequences, floor(T/2) + 1)  overwritten
   /// @param sequences  (sequences, T)  T >= 1
   void (*half_to_real)(MatrixC& half, Matrix& sequences);
 };
@@ -30,7 +30,7 @@ const FftLibrary* fftw_library();
 
 /// The FFT module of Eigen (MPL 2), which every build has.
 ///
-/// Lengths with a large prime factor p, where the module takes O(T p) steps, are transformed as a convolution,
+/// If T has a large prime factor p, where the module takes O(T p) steps, the transform is a convolution:
 ///
 ///     F[f] = w[f] sum_n (x[n] w[n]) conj(w[f - n]),   w[n] = e^{-pi i n^2 / T}                      (1)
 ///

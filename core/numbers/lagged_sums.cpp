@@ -4,7 +4,7 @@ namespace headwave {
 
 namespace {
 
-/// Back to lags.
+/// Transforms products of spectra to sums over lags.
 /// @param cross  (T + 1, columns) conj(a) b
 Matrix at_lags(const MatrixC& cross) {
   const Index length = cross.rows() - 1;

@@ -6,10 +6,10 @@
 
 namespace headwave {
 
-/// Places of the largest values of a list, largest first. Ties go to the first; NaN is ignored.
+/// Indices of the largest values, largest first. Ties go to the first; NaN is ignored.
 /// @param values  (n)
-/// @param count   number of places; the result has fewer if the list has fewer numbers
-/// @returns places in 0 .. n - 1
+/// @param count   number of indices; fewer are returned if there are fewer numbers
+/// @returns indices in 0 .. n - 1
 std::vector<Index> largest_entries(Eigen::Ref<const Vector> values, Index count);
 
 }  // namespace headwave

@@ -25,17 +25,16 @@ using Vector32 = VectorOf<float>;
 /// NaN: marks an undefined value. The Field that holds it says why.
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether every entry is finite: Eigen's allFinite(), vectorised.
+/// Whether every entry is finite. A vectorised form of Eigen's allFinite().
 template <class Derived>
 bool are_finite(const Eigen::DenseBase<Derived>& values) {
   using Scalar = typename Derived::Scalar;
-  return (values.derived().array() * Scalar(0)).sum() == Scalar(0);  // 0 times any other is not 0
+  return (values.derived().array() * Scalar(0)).sum() == Scalar(0);  // 0 times infinity or NaN is NaN
 }
 
-/// A read-only view of a row-major matrix owned elsewhere. Rows may have a stride; entries of a row are contiguous.
-///
-/// Eigen's own Ref copies silently when a column-major matrix is bound to it; this view refuses to compile there.
-/// Assigning to a view rebinds it; nothing is copied.
+/// A read-only view of a row-major matrix owned elsewhere. Rows may have a stride; entries of a row are
+/// contiguous. Eigen's own Ref silently copies a column-major matrix; this view does not compile with one.
+/// Assignment rebinds a view and copies nothing.
 template <class Scalar>
 class MatrixViewOf : public Eigen::Map<const MatrixOf<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>> {
  public:

@@ -12,7 +12,7 @@ namespace headwave {
 
 namespace {
 
-/// @returns n of a curve at -n .. n
+/// @returns n for a curve at offsets -n .. n
 Index half_width(Index entries) {
   if (entries % 2 == 0)
     throw ShapeError(fmt::format("offset_peak: {} entries; expected one for each of -reach .. reach", entries));

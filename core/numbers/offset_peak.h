@@ -6,20 +6,18 @@
 
 namespace headwave {
 
-/// Where a curve over offsets is largest within the reach of a search.
+/// The maximum of a curve over offsets within the reach of a search.
 struct OffsetPeak {
   Index offset = 0;      ///< tokens
-  bool at_edge = false;  ///< at |t| = reach or beside a NaN: values beyond were not searched and may be larger, so
-                         ///< the offset is no estimate
+  bool at_edge = false;  ///< at |t| = reach or beside a NaN: values beyond may be larger, so it is no estimate
 };
 
-/// Where a curve over offsets is largest: the one rule of all searches over whole offsets and lags. Ties go to the
-/// smaller |t|, then to the left; NaN is ignored.
+/// Finds the maximum of a curve over offsets. All searches over whole offsets and lags use this rule. Ties go
+/// to the smaller |t|, then to the left; NaN is ignored.
 ///
-/// A maximum at the edge of the search shows where the curve was cut off, not where it turns: a wider search would find
-/// another. The same holds beside a NaN, where no pair lies farther out. Offset 0 is never an edge, not even under a
-/// causal mask.
-///
+/// A maximum at the edge of the search shows where the curve was cut off, not where it turns: a wider search
+/// would find another. So does one beside a NaN, where no pairs lie farther out. Offset 0 is never an edge,
+/// not even under a causal mask.
 /// @param curve   (2 reach + 1)  at t = -reach .. reach
 /// @param causal  search t <= 0 only
 /// @returns nothing if every value is NaN
@@ -29,7 +27,7 @@ std::optional<OffsetPeak> offset_peak(Eigen::Ref<const Vector> curve, bool causa
 /// The offset of offset_peak() as an estimate: NaN at an edge.
 /// @param curve  (2 n + 1)  at t = -n .. n
 /// @param reach  search |t| <= min(reach, n), in tokens
-/// @returns tokens; NaN if every value is NaN, or the largest lies at the edge of the search
+/// @returns tokens; NaN if every value is NaN, or the maximum is at the edge of the search
 /// @throws ShapeError if the curve has an even number of entries, or reach < 0
 double peak_offset(Eigen::Ref<const Vector> curve, Index reach);
 

@@ -19,9 +19,9 @@ std::uint64_t scattered(std::uint64_t word) {
   return word ^ (word >> 31U);
 }
 
-// log(x) for normal x > 0. Mathematics libraries differ in the last digit, so the series is summed here:
-// x = m 2^e with m near 1, log m = 2 artanh z with z = (m - 1)/(m + 1), |z| < 0.172, and z^23/23 < 2^-62.
-// Every multiply-add is spelled std::fma: nothing is left for a compiler to contract or not.
+// log(x) for normal x > 0. Mathematics libraries differ in the last digit, so the series is summed here: x =
+// m 2^e with m near 1, log m = 2 artanh z with z = (m - 1)/(m + 1), |z| < 0.172, and z^23/23 < 2^-62. Every
+// multiply-add is written as std::fma, so compilers have none to contract.
 double portable_log(double x) {
   constexpr double log_2 = 0.693147180559945309417;
   constexpr double root_half = 0.707106781186547524401;
@@ -49,7 +49,7 @@ Random::Random(std::uint64_t seed) : seed_(seed) {
 }
 
 Random Random::stream(std::uint64_t number) const {
-  // Scattered twice: with a plain sum the streams of neighbouring seeds would be one another's.
+  // Scattered twice: with a plain sum, neighbouring seeds would share streams.
   return Random(scattered(scattered(seed_ ^ 0x68656164U) + golden_ratio * (number + 1)));
 }
 
@@ -72,7 +72,7 @@ double Random::uniform() {
 Index Random::below(Index n) {
   if (n < 1) throw NumericError(fmt::format("Random::below: expected n >= 1, got {}", n));
   const auto range = static_cast<std::uint64_t>(n);
-  // 2^64 mod n values too many: redrawing below that leaves a multiple of n, all remainders equally often.
+  // There are 2^64 mod n words too many. Redrawing those below it makes all remainders equally likely.
   const std::uint64_t surplus = (0 - range) % range;
   std::uint64_t word = bits();
   while (word < surplus) word = bits();

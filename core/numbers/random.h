@@ -10,8 +10,8 @@ namespace headwave {
 
 /// A seeded source of random numbers that are the same on every platform, compiler and standard library.
 ///
-/// The generator is xoshiro256**, its state filled by splitmix64 from the seed. Everything drawn from it uses only
-/// integer arithmetic and operations that IEEE 754 rounds exactly, so no digit depends on a mathematics library. Not
+/// The generator is xoshiro256**, whose state splitmix64 fills from the seed. Draws use only integer
+/// arithmetic and operations that IEEE 754 rounds exactly, so no digit depends on a mathematics library. Not
 /// for secrets.
 ///
 /// Source: Blackman and Vigna 2021, doi:10.1145/3460772 (generator); Steele, Lea and Flood 2014,
@@ -20,8 +20,8 @@ class Random {
  public:
   explicit Random(std::uint64_t seed);
 
-  /// A child generator, independent of its parent and of other children. It depends on the seed and the number only,
-  /// never on what was drawn before: give every piece of parallel work its own.
+  /// A child generator, independent of its parent and of other children. It depends only on the seed and the
+  /// number, not on earlier draws. Give each piece of parallel work its own.
   [[nodiscard]] Random stream(std::uint64_t number) const;
 
   /// 64 random bits.
@@ -37,7 +37,7 @@ class Random {
   /// A normal number with mean 0 and standard deviation 1.
   double normal();
 
-  /// Shuffles the items: every order is equally likely.
+  /// Shuffles the items. All orders are equally likely.
   void shuffle(std::span<Index> items);
 
  private:

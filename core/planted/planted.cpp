@@ -19,7 +19,7 @@ constexpr float tiny_eps = 1e-12F;  // the norm's eps, small enough that the nor
 
 constexpr Index d_feed_forward = 16;
 
-/// Everything the views of a planted Model look at.
+/// Owns the memory behind the views of a planted Model.
 struct Weights {
   Matrix32 words, positions;
   Vector32 ones, zeros;
@@ -33,7 +33,7 @@ struct Weights {
   [[nodiscard]] MatrixView32 zero(Index rows, Index columns) const { return {zeros.data(), rows, columns}; }
 };
 
-/// Orthonormal columns orthogonal to the vector of ones: waves first, then words.
+/// Orthonormal columns that are orthogonal to the vector of ones: waves first, then words.
 Matrix orthonormal_columns(Index d_model, Index columns, Random& random) {
   Matrix start(d_model, columns + 1);
   start.col(0).setOnes();
@@ -42,7 +42,7 @@ Matrix orthonormal_columns(Index d_model, Index columns, Random& random) {
   return thin_qr(start).q.rightCols(columns);
 }
 
-/// The directions and gains that every head is built from.
+/// The directions and gains from which all heads are built.
 struct Ground {
   Matrix waves;       ///< (d_model, 2 P)
   Matrix words;       ///< (d_model, special + words)
@@ -51,7 +51,7 @@ struct Ground {
   double scale_root;  ///< sqrt(d_head)
   double word_norm;
 
-  /// Gain on both sides that makes a unit wave contribute `amplitude` to the score.
+  /// The gain of queries and keys with which a wave of the table contributes `amplitude` to the score.
   [[nodiscard]] double wave_gain(double amplitude) const {
     return std::sqrt(amplitude * scale_root * power / static_cast<double>(waves.rows()));
   }
@@ -59,7 +59,7 @@ struct Ground {
   [[nodiscard]] double word_length() const { return word_norm * std::sqrt(static_cast<double>(waves.rows()) / power); }
 };
 
-/// Equation (1): wave m read with the same gain on both sides, turned by -w_m t* on the key's.
+/// Equation (1): queries and keys read wave m with the same gain; keys turn it by -w_m t*.
 void plant_wave(const PlantedHead& head, const Ground& ground, HeadWeights& weights) {
   for (Index m = 0; m < static_cast<Index>(head.amplitudes.size()); ++m) {
     const double gain = ground.wave_gain(head.amplitudes[static_cast<std::size_t>(m)]);
@@ -93,7 +93,7 @@ HeadWeights head_weights(const PlantedHead& head, const Ground& ground, Index d_
       weights.key.leftCols(ordinary) = weights.query.leftCols(ordinary);
       break;
     default: {
-      // Query and key of a word are independent normal vectors; the score's spread is the strength.
+      // Query and key of a word are independent normal vectors; `strength` is the scores' standard deviation.
       const double spread = std::sqrt(head.strength) / length;
       Matrix query(ground.words.cols(), d_head), key(ground.words.cols(), d_head);
       for (double& entry : query.reshaped()) entry = spread * random.normal();
@@ -149,7 +149,7 @@ Matrix32 position_table(const Ground& ground, Index length) {
   return table.cast<float>();
 }
 
-/// A description of the finished model: views into `weights`.
+/// Describes the finished model by views into `weights`.
 Model model_of(const PlantedSpec& spec, const std::shared_ptr<const Weights>& weights) {
   const Index d = spec.d_model, width = std::ssize(spec.heads.front()) * spec.d_head;
   const Norm norm{weights->ones, weights->zero(d), tiny_eps, NormKind::layer};

@@ -5,8 +5,8 @@
 
 namespace headwave {
 
-/// A thread whose end the destructor waits for. (std::jthread, which libc++ lacks.) Whoever wants it to end sooner tells its
-/// function so.
+/// A thread that the destructor waits for (std::jthread, which libc++ lacks). Callers who want it to end
+/// earlier must tell its function.
 class JoinedThread {
  public:
   JoinedThread() = default;
@@ -24,7 +24,7 @@ class JoinedThread {
   JoinedThread& operator=(const JoinedThread&) = delete;
   ~JoinedThread() { join(); }
 
-  /// Whether there is a thread that nobody waited for yet.
+  /// Whether there is a thread that join() has not waited for.
   [[nodiscard]] bool joinable() const { return thread_.joinable(); }
   /// Waits until the function returns; does nothing if there is no thread.
   void join() {

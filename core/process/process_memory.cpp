@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t without_limit = std::numeric_limits<std::int64_t>::max();
 
-/// The number in "MemAvailable:  1234 kB"; without /proc half of the memory of the machine.
+/// Reads the number in "MemAvailable:  1234 kB"; without /proc half of the machine's memory.
 std::int64_t available() {
   std::ifstream file("/proc/meminfo");
   std::string name, unit;
@@ -27,7 +27,7 @@ std::int64_t available() {
   return pages > 0 ? std::int64_t{pages} * ::sysconf(_SC_PAGESIZE) / 2 : without_limit;
 }
 
-/// The limit of the control group in "0::/path" (version 2); "max" means no limit.
+/// Reads the limit of the control group named in "0::/path" (version 2); "max" means no limit.
 std::int64_t group_limit() {
   std::ifstream groups("/proc/self/cgroup");
   std::string line;

@@ -43,7 +43,7 @@ class Work {
   }
 
  private:
-  // Every index below a failed one was handed out before it and is finished, so the lowest is the plain loop's first.
+  // All indices below a failed one started before it, so the lowest that fails is the first in a plain loop.
   void remember(Index i, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     if (i < first_failed_) {
@@ -104,7 +104,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index)>& bo
           work.run();
         });
     } catch (const std::system_error&) {
-      // The system gives no more threads: the existing ones do all the work.
+      // The system gives no more threads, so the existing ones do all the work.
     }
     work.run();
   }
@@ -115,7 +115,7 @@ void parallel_in_order(Index count, int threads, const std::function<std::functi
   std::mutex mutex;
   std::condition_variable changed;
   Index turn = 0;
-  Index failed = count;  // the lowest index that failed: later indices wait for their turn in vain
+  Index failed = count;  // the lowest index that failed: the turn of later indices never comes
   const auto fail = [&](Index i) {
     const std::lock_guard lock(mutex);
     failed = std::min(failed, i);

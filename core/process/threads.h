@@ -14,8 +14,8 @@ class Stopped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
-/// Makes the work of this thread cancellable for a scope, parallel_for() included: a flag set elsewhere is checked now and
-/// then. Scopes nest: the end of an inner one restores the outer flag.
+/// Makes the work of this thread, including its parallel_for(), cancellable within a scope: a flag that is
+/// set elsewhere is checked now and then. Scopes nest: the end of an inner one restores the outer flag.
 class Stoppable {
  public:
   /// @param asked  set by whoever cancels; must outlive this object. Null: never cancelled
@@ -31,8 +31,7 @@ class Stoppable {
   const std::atomic<bool>* before_;
 };
 
-/// Ends the computation here if it was cancelled. Called between indices of parallel_for() and tiles of attention, a few
-/// milliseconds apart.
+/// Throws if the computation was cancelled. parallel_for() calls it between indices, attention between tiles.
 /// @throws Stopped if the flag is set
 void stop_if_asked();
 
@@ -41,19 +40,19 @@ int thread_count(int asked);
 
 /// Calls body(0), body(1), ..., body(count - 1), each exactly once, on up to `threads` threads at a time.
 ///
-/// Free threads take indices in ascending order; the caller's thread works too. With threads <= 1 this is a plain loop.
-/// If body(i) depends on no other index, the result does not depend on the number of threads: write into place i, and
-/// merge in order afterwards.
+/// Free threads take indices in ascending order; the caller's thread works too. With threads <= 1 this is a
+/// plain loop. If body(i) depends on no other index, the result does not depend on the number of threads: let
+/// it write to place i, and merge in order afterwards.
 ///
-/// If bodies throw, no new index starts, running ones finish, and the exception of the lowest index is rethrown: the one
-/// that the plain loop would have thrown.
+/// If bodies throw, no new index starts, running ones finish, and the exception of the lowest index is
+/// rethrown. A plain loop would have thrown the same.
 void parallel_for(Index count, int threads, const std::function<void(Index)>& body);
 
-/// parallel_for() with an ordered merge: body(i) computes on any thread and returns a function that merges its finding;
-/// the merges run one at a time, that of i after that of i - 1.
+/// parallel_for() with an ordered merge: body(i) computes on any thread and returns a function that merges
+/// its finding. Merges run one at a time, in order, so sums do not depend on the number of threads.
 ///
-/// At most one unmerged finding per thread is in memory. Sums do not depend on the number of threads. If bodies or merges
-/// throw, the exception that parallel_for() would rethrow is rethrown, and nothing after it is merged.
+/// At most one unmerged finding per thread is in memory. If bodies or merges throw, the exception that
+/// parallel_for() would rethrow is rethrown, and nothing after it is merged.
 void parallel_in_order(Index count, int threads, const std::function<std::function<void()>(Index)>& body);
 
 }  // namespace headwave
