@@ -9,7 +9,7 @@ namespace headwave {
 
 struct MeanChangeOptions {
   double level = 0.05;  ///< probability that any change is found although there is none
-  Index draws = 999;    ///< random assignments of the blocks; below 1 / level none can find a change
+  Index draws = 999;    ///< random assignments of the blocks; below 2 / level - 1 none can find a change
   Index block = 0;      ///< consecutive documents that stay together; 0: as many as the level allows
   std::uint64_t seed = 1;
   int threads = 1;  ///< over rows; does not change results
