@@ -28,8 +28,8 @@ namespace headwave {
 /// In cross-attention, scores that compare positions or tokens are undefined. Voita says "positional" for
 /// `one offset`.
 ///
-/// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022 (induction); Gu
-/// et al. 2025 (3), there 1-based.
+/// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022 (induction);
+/// Gu et al. 2025 (3), there 1-based.
 enum class HeadScore : std::uint8_t {
   previous,            ///< mean of A[i, i-1] over i >= 1: the score of a previous-token head
   next,                ///< mean of A[i, i+1] over i < T-1; undefined under a causal mask

@@ -70,9 +70,9 @@ struct MeasuredOffsets {
 /// attention, the sum is far from normal even with its skewness corrected.
 ///
 /// Limits. A head may look at its own token in any order: a maximum at t = 0 is `own token`. A maximum at the
-/// end of the search is `edge`, since a wider search may find a larger one; with four tokens, |t| <= 1, only
-/// offset 0 can be found. Two documents of unequal length share at most the pairs of the shorter one, but (5)
-/// treats them as sharing all, which errs towards no offset.
+/// end of the search is `edge`, since a wider search may find a larger one. With four tokens only |t| <= 1 is
+/// searched, so only offset 0 can be found. Two documents of unequal length share at most the pairs of the
+/// shorter one, but (5) treats them as sharing all, which errs towards no offset.
 ///
 /// (6) says neither that the offset is strong nor that it comes from positions. Text has an order of its own,
 /// which p destroys as well: a head that looks for equal words shows the distance at which words recur.

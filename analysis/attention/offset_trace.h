@@ -133,8 +133,8 @@ class OffsetTraceProbe : public Probe {
     std::array<std::vector<bool>, pairs_kinds> kept;
     std::array<std::vector<Index>, pairs_kinds> dropped;  ///< positions that do not count
   };
-  /// Sums over all pairs, or over the pairs that a kind of Pairs leaves out. Powers are of weights off the
-  /// diagonal by key; under a causal mask, of their differences from the uniform baseline by query.
+  /// Sums over all pairs, or over the pairs that a kind of Pairs leaves out. `power` sums weights off the
+  /// diagonal by key; under a causal mask, their differences from the uniform baseline by query.
   struct Sums {
     Matrix trace;                 ///< (rows, 2 T - 1)
     std::array<Matrix, 3> power;  ///< (rows, T)  first, second and third powers

@@ -9,7 +9,7 @@ struct PeakShare {
   Index frequency = 0;  ///< of the peak, f >= 1, cycles per T
   double share = 0;  ///< share of the power at f >= 1 that lies within one bin of the peak; 0: the column is constant
 
-  /// Whether the peak is slow enough to be no noise between neighbours, and fast enough to be no drift.
+  /// Whether the peak is neither drift (below 5 cycles per T) nor noise (periods below 4 tokens).
   [[nodiscard]] bool in_band(Index length) const;
 };
 

@@ -92,7 +92,7 @@ class RandomRotations {
         rotations.resize(static_cast<std::size_t>(pool));
         parallel_for(pool, threads, [&](Index i) {
           Random random = Random(seed).stream(1000000 + static_cast<std::uint64_t>(i));
-          // A random key frame is alike relative to any query frame, so the query frame can be fixed.
+          // Random key directions are distributed alike around any query directions: these can be fixed.
           QkSvd frame;
           frame.query = Matrix::Identity(d_model, heads[row].rank);
           frame.key = random_frame(d_model, heads[row].rank, random);
@@ -116,10 +116,10 @@ class RandomRotations {
 
  private:
   std::vector<std::vector<PhaseRotation>> by_rank_;
-  std::vector<std::vector<Index>> drawn_;  // by row: which of them
+  std::vector<std::vector<Index>> drawn_;  // [row]  rotations that it takes
 };
 
-/// Phases by which heads turn the waves of documents, summed over documents.
+/// Histograms of phases and cross-spectra, summed over documents.
 struct PhaseSums {
   Matrix query, key;  // (rows, (floor(T/2) + 1) * bins)  equation (1)
   CrossSpectra cross;
@@ -146,7 +146,7 @@ struct PhaseDelayAnalysis : AnalysisOf<PhaseSums> {
   [[nodiscard]] std::vector<Field> finish_sum(PhaseSums& sum, Finished& finished) override;
 
  private:
-  /// Adds (1) and (2) of a head over one document, and what random rotations would make of its queries.
+  /// Adds (1) and (2) of a head over one document, and (2) for random rotations.
   void add(PhaseSums& found, const HeadWaves& waves) const {
     if (waves.rank() == 0) return;
     const PhaseRotation& rotation = waves.head->rotation;
@@ -239,7 +239,7 @@ PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDel
   result.upper = ends.upper;
   result.p_value = p_values_of(spectra, length, result.coherence, options);
   result.q_value = q_values(result.p_value);
-  // What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
+  // A delay that chance explains has the status `chance`, also at the end of the search.
   result.offset = Vector::Constant(std::ssize(found), not_defined);
   for (Index row = 0; row < result.offset.size(); ++row) {
     const Delay& delay = found[static_cast<std::size_t>(row)];
