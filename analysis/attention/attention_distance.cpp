@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index most_slashes = 8;  // of a head
 
-/// What is known of one head: of all documents, or of all but a block.
+/// Sums of one head: over all documents, or over all but one block.
 struct SummedHead {
   Vector regular;  ///< (bins)
   double kept = 0;
@@ -35,7 +35,7 @@ double distant_share(const SummedHead& head, const DistanceBins& bins, Index rec
 
 /// Equation (2).
 double smallest_window(const SummedHead& head, const DistanceBins& bins, double share) {
-  constexpr double rounding = 1e-12;  // what is lost of a share of 1
+  constexpr double rounding = 1e-12;  // rounding of a share of 1
   double missing = share * head.kept * (1 - rounding) - (head.kept - head.regular.sum());
   if (!(missing > 0)) return missing <= 0 ? 0 : not_defined;
   for (std::size_t bin = 0; bin < bins.first.size(); ++bin) {
@@ -47,12 +47,12 @@ double smallest_window(const SummedHead& head, const DistanceBins& bins, double 
   return static_cast<double>(bins.last.back() + 1);
 }
 
-/// Numbers of heads, and their standard errors.
+/// Numbers for each head, with jackknife standard errors.
 struct Estimates {
   Matrix value;                 ///< (rows, columns)
-  std::vector<Matrix> without;  ///< the same, each without one block of documents; none: fewer than two blocks
+  std::vector<Matrix> without;  ///< the same without one block of documents each; empty: fewer than two blocks
 
-  /// @param measured  numbers of the sums over some documents
+  /// @param measured  computes the numbers from a DistanceBlock
   template <class Measured>
   Estimates(const DistanceBlock& whole, const std::vector<DistanceBlock>& blocks, const Measured& measured)
       : value(measured(whole)) {
@@ -70,7 +70,7 @@ struct Estimates {
     return (squares * ((blocks - 1) / blocks)).cwiseSqrt();
   }
 
-  /// The largest of each group of heads.
+  /// The largest of each of `groups` groups of heads.
   [[nodiscard]] Estimates largest_of(Index groups) const {
     Estimates found = *this;
     const auto reduce = [groups](Matrix& heads) {
@@ -86,8 +86,7 @@ struct Estimates {
   }
 };
 
-/// A function of a DistanceBlock that measures its heads one by one.
-/// @param number  of a SummedHead and the column
+/// A function of a DistanceBlock that applies `number` to every head and column.
 template <class Number>
 auto by_head(Index columns, const Number& number) {
   return [columns, number](const DistanceBlock& of) {
@@ -100,7 +99,7 @@ auto by_head(Index columns, const Number& number) {
   };
 }
 
-/// Weights over pairs, whose rows may be layers of heads; NaN: no pair.
+/// Weights divided by pairs, which have a row per head or per layer; NaN: no pair.
 Matrix mean_weights(const Matrix& weights, const Matrix& pairs) {
   Matrix means = weights;
   for (Index row = 0; row < means.rows(); ++row)
@@ -119,13 +118,13 @@ Matrix held_of(const DistanceBlock& whole) {
   return held;
 }
 
-/// Adds of each head the distances with the largest mean weights.
+/// Adds the distances at which each head's mean weight is largest.
 void add_slashes(Fields& fields, const Axis& layer, const Axis& head, const DistanceBlock& whole,
                  const DistanceSum& sum) {
   const DistanceBins& bins = sum.bins;
   const Estimates means(whole, sum.blocks, [](const DistanceBlock& of) { return mean_weights(of.regular, of.pairs); });
   const Matrix error = means.error();
-  Matrix at_one = whole.pairs;  // pairs of one distance of each bin
+  Matrix at_one = whole.pairs;  // pairs at one distance of each bin
   for (Index bin = 0; bin < at_one.cols(); ++bin) {
     const auto b = static_cast<std::size_t>(bin);
     at_one.col(bin) /= static_cast<double>(bins.last[b] - bins.first[b] + 1);
@@ -155,7 +154,7 @@ void add_slashes(Fields& fields, const Axis& layer, const Axis& head, const Dist
              "fewer than two blocks of documents that have such a pair: only headwave.watch keeps blocks; or " + fewer);
 }
 
-/// Traces of a run as such a sum, of one block.
+/// The traces of a run as a DistanceSum of one block. Means stand for sums: only ratios are read.
 DistanceSum distance_sum(const OffsetTraces& traces) {
   constexpr Index exact = 128;
   const Index middle = traces.length - 1;
@@ -164,7 +163,7 @@ DistanceSum distance_sum(const OffsetTraces& traces) {
     sum.bins.first.push_back(-bin.last);
     sum.bins.last.push_back(-bin.first);
   }
-  // Sums over a bin of one row of traces, of both sides.
+  // Sums one row of traces over each bin, left and right together.
   const auto binned = [&](const auto& row) {
     Vector result = Vector::Zero(sum.bins.count());
     for (std::size_t bin = 0; bin < sum.bins.first.size(); ++bin)
@@ -213,7 +212,7 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
   const char* const standard_error = "its standard error";
   const std::string few = "fewer than two blocks of documents: only headwave.watch keeps blocks";
   Fields fields("attention_distance");
-  // A number of every head and of the largest of a key head's query heads, each with its error.
+  // Adds a number of every head and of the largest query head of each key head, with their errors.
   const auto add = [&](const std::string& name, const std::string& unit, const std::vector<Axis>& more,
                        const std::string& text, const std::string& text_of_groups, const Estimates& found) {
     const Estimates groups = found.largest_of(std::ssize(grid.layers) * kv_heads);

@@ -19,32 +19,31 @@ std::vector<std::string> token_labels(const TokenSequence& tokens, const Documen
 
 namespace {
 
-/// Attention maps of one document: the weights of all heads over a window of it as they are, and over all
-/// of it in tiles, each with its largest and its mean weight. In the mean alone a diagonal one token wide
-/// would fade. A row of the window sums to less than 1 if attention also goes outside the window.
+/// Attention maps of one document: all heads' weights in a window, and the largest and the mean weight of
+/// tiles that cover the document. In the mean alone a diagonal one token wide would fade. A row of the window
+/// sums to less than 1 if attention also goes outside.
 struct AttentionMaps {
-  Index first = 0;              ///< position of the window's first token, among the queries and among the keys
-  std::vector<Matrix> weights;  ///< one per head, (n', n) of the window: rows are queries, columns keys; of floats
+  Index first = 0;              ///< position of the window's first token, the same for queries and keys
+  std::vector<Matrix> weights;  ///< one per head, (n', n) of the window: rows are queries, columns keys; float values
   Index query_tile = 1;         ///< tokens of a tile; the last one may have fewer
   Index key_tile = 1;
   std::vector<Matrix> largest;          ///< one per head, (query tiles, key tiles); empty if the window is the document
-  std::vector<Matrix> mean;             ///< the same for the mean over all pairs of the tile, masked pairs included
+  std::vector<Matrix> mean;             ///< mean weight over all pairs of a tile, masked pairs included
   std::vector<std::string> tokens;      ///< (T') text of the queries
   std::vector<std::string> key_tokens;  ///< (T) text of the keys; another text only in cross-attention
-  std::vector<std::uint8_t> special;    ///< (T') 1: a special token; empty: nothing is known
+  std::vector<std::uint8_t> special;    ///< (T') 1: a special token; empty: unknown
   std::vector<std::uint8_t> key_special;  ///< (T)
-  std::string document;                   ///< its name
+  std::string document;
 };
 
 constexpr Index window_tokens = 64;
-constexpr Index most_tiles = 64;  // along a side; all have equally many tokens
+constexpr Index most_tiles = 64;  // along a side
 
 Index whole_tiles(Index tokens, Index tile) {
   return (tokens + tile - 1) / tile;
 }
 
-/// First tokens of the candidate windows: side by side, at most eight. Where queries and keys are different
-/// texts there is one.
+/// First tokens of the candidate windows: evenly spaced, at most eight; in cross-attention one.
 std::vector<Index> begins_of(AttentionKind kind, Index length) {
   constexpr Index most = 8;
   const Index last = std::max<Index>(length - window_tokens, 0);
@@ -54,7 +53,7 @@ std::vector<Index> begins_of(AttentionKind kind, Index length) {
   return begins;
 }
 
-/// (2 n - 1) means along the diagonals of a square; t = key - query from 1 - n on.
+/// Means along the diagonals of a square, t = key - query = 1 - n .. n - 1.
 Vector diagonal_means(const Matrix32& weights) {
   const Index n = weights.rows();
   Vector means(2 * n - 1);
@@ -62,11 +61,10 @@ Vector diagonal_means(const Matrix32& weights) {
   return means;
 }
 
-/// The window of a document that is most like the whole document: its mean weights by offset differ least
-/// from the document's, summed over |t| <= n / 2 and averaged over heads. Ties go to the first.
-/// @param windows  per window and head, (n, n): rows are queries, columns keys
-/// @param document  per head, (2 n - 1): mean weight over the document's pairs at t = 1 - n ... n - 1
-/// @returns its number
+/// Number of the window that is most like the whole document: its mean weights by offset differ least from
+/// the document's, summed over |t| <= n / 2 and all heads. Ties go to the first.
+/// @param windows   per window and head, (n, n): rows are queries, columns keys
+/// @param document  per head, (2 n - 1): mean weight over the document's pairs at t = 1 - n .. n - 1
 std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document) {
   std::size_t least = 0;
   double least_difference = 0;
@@ -144,7 +142,7 @@ class AttentionMapProbe : public Probe {
         for (Index j = 0; j < mean.cols(); ++j) {
           const Index pairs = std::min(maps_.query_tile, queries_ - i * maps_.query_tile) *
                               std::min(maps_.key_tile, keys_ - j * maps_.key_tile);
-          mean(i, j) = static_cast<float>(mean(i, j) / static_cast<double>(pairs));  // as exact as a weight, and packs
+          mean(i, j) = static_cast<float>(mean(i, j) / static_cast<double>(pairs));  // a float compresses better
         }
     return {std::move(maps_)};
   }
@@ -174,15 +172,15 @@ class AttentionMapProbe : public Probe {
   AttentionKind kind_;
   HeadGrid grid_;
   Index queries_ = 0, keys_ = 0;
-  AttentionMaps maps_;                          // mean: sums
-  std::vector<Index> begins_;                   // of the windows that may be shown
-  std::vector<std::vector<Matrix32>> windows_;  // per beginning and head
+  AttentionMaps maps_;                          // its means are sums until taken()
+  std::vector<Index> begins_;                   // first tokens of the candidate windows
+  std::vector<std::vector<Matrix32>> windows_;  // per candidate and head
   std::vector<Vector> profile_;                 // per head, sums by offset; empty if there is one window
 };
 
-/// The tokens of one side: those of the window, and where there are tiles all of the document's.
+/// Tokens of the queries or of the keys: of the window, and with tiles of the whole document.
 struct Side {
-  std::string prefix;  ///< of names: "", "key_"
+  std::string prefix;  ///< of Field names: "", "key_"
   std::string one;     ///< "query", "key"
   const std::vector<std::string>& tokens;
   const std::vector<std::uint8_t>& special;

@@ -8,8 +8,8 @@
 
 namespace headwave {
 
-/// Texts of all tokens of a sequence: ids where no text is known, positions where no ids are.
-/// @param document  holds the sequence; stored states may have no ids, then it gives their number
+/// Texts of all tokens of a sequence. A token without a text is shown by its id, without ids by its position.
+/// @param document  contains the sequence; if stored states have no ids, it gives the number of tokens
 std::vector<std::string> token_labels(const TokenSequence& tokens, const Document& document);
 
 inline constexpr OwnOption map_document_option{"map_document", "document that attention maps show, counted from 0", 0,

@@ -12,13 +12,13 @@ namespace headwave {
 
 namespace {
 
-// Of 2,048 pairs (2) of N independent documents is wrong by about 0.03 / N, and a threshold by about 2 %.
+// With 2,048 pairs of N independent documents, (2) errs by about 0.03 / N, and a threshold by about 2 %.
 constexpr Index queries_of_group = 8;
 constexpr Index most_groups = PlacePairs::most / queries_of_group;
-constexpr Index shortest = 4;  ///< tokens of a document with pairs: a key and two queries behind the first place
+constexpr Index shortest = 4;  ///< tokens of a document with pairs: the first place, a key and two queries
 constexpr std::uint64_t seed = 37;
 
-/// The first part of a document in which a group lies, as its number of tokens.
+/// Tokens of the first part of a document in which a group lies.
 Index part_of(Index group, Index length) {
   return shortest + (group * (length - shortest + 1)) / most_groups;
 }

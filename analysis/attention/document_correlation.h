@@ -10,12 +10,12 @@
 
 namespace headwave {
 
-/// Pairs of places, the same in every document, at which attention weights are compared between documents.
+/// Sample of query-key pairs at which documents' attention weights are compared: the same places in each.
 ///
-/// Pairs come in groups: one key and up to 8 queries, all within the first part of the longest document. The
-/// length of that part grows evenly from 4 tokens to T, so that a document of any length holds its share of
-/// the groups. The first place is omitted: it draws attention that has no better place. The sample depends on
-/// T and the mask alone.
+/// Pairs come in groups of one key and up to 8 queries. Each group lies within the first part of the longest
+/// document. That part grows evenly from group to group, from 4 tokens to T, so a document of any length
+/// contains its share of the groups. The first place is omitted, since it draws attention that has no better
+/// place to go. The sample depends only on T and the mask.
 class PlacePairs {
  public:
   struct Pair {
@@ -24,15 +24,15 @@ class PlacePairs {
 
   static constexpr Index most = 2048;
 
-  /// @param length  T, tokens of the longest document; of fewer than 4 there are no pairs
+  /// @param length  T, tokens of the longest document; below 4 there are no pairs
   PlacePairs(Index length, AttentionKind kind);
 
   [[nodiscard]] Index count() const { return static_cast<Index>(pairs_.size()); }
   [[nodiscard]] Index length() const { return length_; }
   [[nodiscard]] const Pair& pair(Index i) const { return pairs_[static_cast<std::size_t>(i)]; }
-  /// Where each group of pairs with one key begins, and where the last ends.
+  /// First pair of each group, then the number of pairs.
   [[nodiscard]] const std::vector<Index>& groups() const { return groups_; }
-  /// Which pairs a query has.
+  /// Numbers of the pairs with this query.
   [[nodiscard]] const std::vector<Index>& of_query(Index query) const {
     return by_query_[static_cast<std::size_t>(query)];
   }
@@ -44,7 +44,7 @@ class PlacePairs {
   std::vector<std::vector<Index>> by_query_;  ///< [query]
 };
 
-/// Gathers the weights of one document at these pairs.
+/// Gathers one document's weights at the pairs of a PlacePairs.
 class PlacePairWeights {
  public:
   /// @param pairs  must outlive this object
@@ -57,8 +57,8 @@ class PlacePairWeights {
   ///     x_ij = weight A[i, j]; under a causal mask times the number of keys that query i may look at
   ///     z_ij = (x_ij - mean of the group) / rms of these differences over the head's pairs             (1)
   ///
-  /// The mean of the group takes away what a key draws from everybody.
-  /// @returns (rows, pairs)  NaN: the document has no such pair, or one of the two is a special token
+  /// Subtracting the mean of the group removes what a key draws from every query.
+  /// @returns (rows, pairs)  NaN: outside the document, masked, with a special token, or alone in its group
   [[nodiscard]] Matrix32 deviations() const;
 
  private:
@@ -68,31 +68,30 @@ class PlacePairWeights {
   Matrix32 weights_;  ///< (rows, pairs)  x; NaN: no such pair
 };
 
-/// Correlation between documents of the weights that pairs of places get, for each head.
+/// Correlation between documents of the weights at the same pairs of places, for each head.
 ///
 ///     r = sum over pairs of sum_{d != d'} z_d z_d' / sum over pairs of n (n - 1)                     (2)
 ///
-/// where n documents hold a pair: the mean correlation between two documents (an intraclass correlation). It
-/// takes one sum per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
+/// where n documents contain a pair: the mean correlation between two documents (an intraclass correlation).
+/// One sum per pair is enough, since sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
 ///
-/// From r and the moments of each document follow the moments of their sum. Each document's deviation is
-/// taken as a part that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, both of the
-/// same skewness:
+/// The moments of a sum over documents follow from r and from v_d and w_d, the variance and third central
+/// moment of each document. A document's deviation is modelled as sqrt(r) F + sqrt(1 - r) E_d. All documents
+/// share F, E_d belongs to one document, and both have the same skewness:
 ///
 ///     Var[sum_d X_d]          = (1 - r) sum v_d + r (sum sqrt v_d)^2                                  (3)
 ///     third moment of the sum = [(1 - r)^(3/2) sum w_d + r^(3/2) (sum cbrt w_d)^3] / [(1 - r)^(3/2) + r^(3/2)]   (4)
 ///
-/// For r = 0 the documents are independent and moments add up; for r = 1 they are one document, whatever
-/// their number.
+/// For r = 0 documents are independent and their moments add up. For r = 1 any number of them counts as one.
 ///
-/// Source: Kish 1965, Survey Sampling, for the design effect 1 + (N - 1) r, which (3) is for equal v.
+/// Source: Kish 1965, Survey Sampling, for the design effect 1 + (N - 1) r, to which (3) reduces for equal v.
 class DocumentCorrelation {
  public:
   DocumentCorrelation() = default;
-  /// Of one document.
+  /// Sums of one document.
   /// @param deviations  (rows, pairs)  of (1); no columns: nothing is compared
   DocumentCorrelation(Index heads, Matrix32 deviations) : heads_(heads), alone_(std::move(deviations)) {}
-  /// Of several documents, summed elsewhere.
+  /// Sums of several documents that were added up elsewhere.
   /// @param sum        (rows, pairs)    sum_d z_d
   /// @param documents  (layers, pairs)  n
   /// @param squares    (rows)           sum over documents and pairs of z^2
@@ -101,7 +100,7 @@ class DocumentCorrelation {
 
   void add(DocumentCorrelation&& next);
 
-  /// @returns (rows)  r of (2), between 0 and 1; NaN: no pair is held by two documents
+  /// @returns (rows)  r of (2), between 0 and 1; NaN: no two documents contain the same pair
   [[nodiscard]] Vector correlation() const;
 
   template <class Self>
@@ -116,31 +115,30 @@ class DocumentCorrelation {
   Matrix sum_;        ///< (rows, pairs)    sum_d z_d
   Matrix documents_;  ///< (layers, pairs)  n
   Vector squares_;    ///< (rows)           sum over documents and pairs of z^2
-  Matrix32 alone_;    ///< (rows, pairs)    z of a document that is not in the sums yet
+  Matrix32 alone_;    ///< (rows, pairs)    z of one document that is not in the sums yet
 };
 
-/// Equation (3), element by element. A NaN correlation counts as 1: nothing shows that a second document adds
-/// information.
+/// Equation (3). A NaN correlation counts as 1, since nothing shows that a second document adds information.
 /// @param variances   sum v_d
 /// @param deviations  sum sqrt v_d
 double correlated_variance(double correlation, double variances, double deviations);
 
-/// Equation (4), element by element; NaN as in (3).
+/// Equation (4); NaN as in (3).
 /// @param thirds  sum w_d
 /// @param roots   sum cbrt w_d
 double correlated_third(double correlation, double thirds, double roots);
 
-/// The columns of offsets |t| <= reach. The middle column is that of offset 0.
+/// The columns of offsets |t| <= reach; offset 0 is the middle column.
 Matrix middle_columns(const Matrix& of, Index reach);
 
-/// Sums over documents of what (3) and (4) need.
+/// The sums over documents that (3) and (4) need.
 class NullMoments {
  public:
   NullMoments() = default;
-  /// Of one document.
-  /// @param variances, thirds  (rows, columns)  variances v and third central moments w
+  /// Sums of one document.
+  /// @param variances, thirds  (rows, columns)  v and w
   NullMoments(const Matrix& variances, const Matrix& thirds);
-  /// Of several documents, summed elsewhere.
+  /// Sums of several documents that were added up elsewhere.
   /// @param deviations, roots  (rows, columns)  sums of sqrt v and of cbrt w
   NullMoments(Matrix variances, Matrix deviations, Matrix thirds, Matrix roots)
       : variances_(std::move(variances)),
@@ -155,9 +153,9 @@ class NullMoments {
   struct Spread {
     Matrix deviation, skewness;  ///< (rows, columns)
   };
-  /// @param correlation  (rows)  of the documents
+  /// @param correlation  (rows)  r of (2)
   [[nodiscard]] Spread of_sum(const Vector& correlation) const;
-  /// Of offsets |t| <= reach, see middle_columns().
+  /// The same for the offsets |t| <= reach, as in middle_columns().
   [[nodiscard]] NullMoments within(Index reach) const;
 
   template <class Self>

@@ -24,12 +24,12 @@ Index heads_of_a_document(const HeadVectors& vectors) {
   return static_cast<Index>(vectors.layers.size()) * vectors.heads;
 }
 
-/// Qualities of a number of clusters, as rows.
+/// Rows of a matrix of qualities.
 struct Quality {
   enum Of : Index { inertia, silhouette, stability, lower_quartile, upper_quartile, count };
 };
 
-// The seed belongs to the number of clusters, so that a sweep and a single run agree.
+// The seed depends on the number of clusters, so that a sweep and a single run agree.
 KMeansOptions k_means_options(const HeadClusterOptions& options, Index clusters) {
   const auto number = static_cast<std::uint64_t>(clusters);
   return {.clusters = clusters,
@@ -38,8 +38,7 @@ KMeansOptions k_means_options(const HeadClusterOptions& options, Index clusters)
           .threads = options.threads};
 }
 
-// The numbers of clusters that are tried: k = 2 .. last while there are more different vectors, and the
-// chosen one.
+// Numbers of clusters to try: the chosen one, and k = 2 .. last as long as there are more different vectors.
 std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   std::vector<Index> counts{chosen};
   for (Index k = 2; k <= std::min(last, distinct - 1); ++k)
@@ -48,8 +47,7 @@ std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   return counts;
 }
 
-// A resample of the documents, drawn with replacement: the vectors of the drawn documents, and how often each
-// was drawn.
+// Documents drawn with replacement: the vectors of each drawn document once, and how often it was drawn.
 struct Resample {
   Matrix values;
   std::vector<Index> times;
@@ -70,7 +68,7 @@ Resample resample(MatrixView values, Index heads, Random random) {
   return drawn;
 }
 
-// (tried, resamples): agreement of the labels with those that a resample of the documents leads to.
+// (tried, resamples): agreement of the labels with those from a resample of the documents.
 Matrix bootstrap_agreement(const HeadVectors& vectors, const std::vector<KMeans>& tried,
                            const HeadClusterOptions& options) {
   const auto counts = static_cast<Index>(tried.size());
@@ -79,7 +77,7 @@ Matrix bootstrap_agreement(const HeadVectors& vectors, const std::vector<KMeans>
   parallel_for(agreement.size(), options.threads, [&](Index task) {
     const Index sample = task / counts;
     const KMeans& original = tried[static_cast<std::size_t>(task % counts)];
-    // The same resamples for every k: differences along the sweep are then not differences of luck.
+    // Every k sees the same resamples, so that differences along the sweep are not due to chance.
     const Random random = root.stream(static_cast<std::uint64_t>(sample));
     const Resample drawn = resample(vectors.values, heads_of_a_document(vectors), random);
     KMeansOptions again;
@@ -92,7 +90,7 @@ Matrix bootstrap_agreement(const HeadVectors& vectors, const std::vector<KMeans>
   return agreement;
 }
 
-// (qualities, tried): NaN where it is undefined.
+// (qualities, tried): NaN: undefined
 Matrix quality_of(const HeadVectors& vectors, const std::vector<KMeans>& tried, bool resampled,
                   const HeadClusterOptions& options) {
   const Matrix agreement = resampled ? bootstrap_agreement(vectors, tried, options) : Matrix();
@@ -111,7 +109,7 @@ Matrix quality_of(const HeadVectors& vectors, const std::vector<KMeans>& tried, 
   return quality;
 }
 
-// Numbers the clusters anew, in canonical order.
+// Renumbers the clusters in canonical order.
 void put_in_order(KMeans& found) {
   struct Cluster {
     Index number, peak, count;
@@ -124,7 +122,7 @@ void put_in_order(KMeans& found) {
   std::ranges::sort(clusters, [](const Cluster& a, const Cluster& b) {
     if (a.peak != b.peak) return a.peak < b.peak;
     if (a.count != b.count) return a.count > b.count;
-    // Equal in both: any rule that does not ask for the old number will do.
+    // Equal in both: any rule works that does not depend on the old number.
     return std::ranges::lexicographical_compare(a.centroid, b.centroid);
   });
   std::vector<Index> number(clusters.size());
@@ -135,7 +133,7 @@ void put_in_order(KMeans& found) {
   for (Index& label : found.labels) label = number[static_cast<std::size_t>(label)];
 }
 
-// The quality at k, and for every number of clusters that was tried, where there are several.
+// Adds the quality at the chosen k, and if several numbers of clusters were tried, at each of them.
 // @param quality  (qualities, counts)
 void add_quality(Fields& fields, const Matrix& quality, const std::vector<Index>& counts, Index chosen,
                  const KMeans& found, const std::string& undefined_stability, const HeadClusterOptions& options) {

@@ -10,36 +10,37 @@
 
 namespace headwave {
 
-/// The vectors to cluster: one for every document and head. Rows are document-major, then layer, then head.
+/// Vectors to cluster, one for each head in each document: ordered by document, then layer, then head.
 struct HeadVectors {
-  MatrixView values;          ///< (documents * layers * heads, 2 w + 1)  over offsets -w .. w: the near offset traces
+  MatrixView values;          ///< (documents * layers * heads, 2 w + 1)  offset traces at the offsets -w .. w
   std::vector<Index> layers;  ///< layer numbers, in the order of the rows
   Index heads = 0;
   std::string normalisation = {};  ///< how documents were made comparable, for the result
 };
 
 struct HeadClusterOptions {
-  Index clusters = 6;     ///< k; the published choice
-  Index sweep_last = 12;  ///< quality is given for k = 2 .. this, and for `clusters`; below 2: for `clusters` alone
-  Index restarts = 50;    ///< starts; the best is kept
-  Index bootstrap = 20;   ///< resamples of the documents for every stability
-  Index bootstrap_restarts = 5;    ///< starts for a resample: fewer, as a miss only lowers the stability
-  Index silhouette_points = 4000;  ///< random vectors that stand for all in a silhouette
+  Index clusters = 6;     ///< k, as published
+  Index sweep_last = 12;  ///< quality is given for `clusters` and k = 2 .. sweep_last; below 2: for `clusters` alone
+  Index restarts = 50;    ///< starts of k-means, of which the best is kept
+  Index bootstrap = 20;   ///< resamples of the documents for a stability
+  Index bootstrap_restarts = 5;    ///< starts for a resample: fewer, since a bad start only lowers the stability
+  Index silhouette_points = 4000;  ///< random vectors that represent all in a silhouette
   std::uint64_t seed = 1;
   int threads = 1;  ///< does not change results
 };
 
-/// Head clusters: k-means over the offset traces of all documents and heads, and how stable the clusters are.
+/// Clusters the offset traces of all heads and documents by k-means, and measures the stability of clusters.
 ///
 /// Each vector is one head in one document, so a head has a label per document and a share in each cluster.
-/// Clusters are put in a canonical order: by the offset at which the centroid is largest (offset_peak()), the
-/// left first; then by mass, the larger first. Stability resamples documents with replacement, clusters the
-/// resample anew, gives every vector of the original the nearest of the new centroids, and takes the adjusted
-/// Rand index against the labels; with one document it is not defined. Only kinds that differ within the
-/// window can be told apart: a sink and a noise head look alike within +-10 tokens. There are fewer clusters
-/// than asked for if there are fewer different vectors.
+/// Clusters are ordered by the offset of the centroid's maximum (offset_peak()), then by descending mass. For
+/// the stability, documents are resampled with replacement and clustered again, and every original vector
+/// gets the label of its nearest new centroid. The stability is the adjusted Rand index between these labels
+/// and the original ones; with one document it is undefined.
 ///
-/// Source: Yamamoto and Matsuzaki 2023, section 3.1; the stability after Hennig 2007, doi:10.1016/j.csda.2006.11.025.
+/// Heads that differ only outside the window cannot be told apart: a sink and a noise head look alike within
+/// +-10 tokens. There are fewer clusters than asked for if there are fewer different vectors.
+///
+/// Source: Yamamoto and Matsuzaki 2023, section 3.1; stability: Hennig 2007, doi:10.1016/j.csda.2006.11.025
 /// @returns Fields head_cluster/..., the shares first
 std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
 

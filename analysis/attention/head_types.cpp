@@ -25,15 +25,16 @@ constexpr double one_offset_least =
     0.9;                                 // share of queries whose largest weight lies at one offset (Voita et al. 2019)
 constexpr double neighbour_least = 0.5;  // mean weight on the token before, or after, exceeds this (Clark et al. 2019)
 constexpr double sink_least = 0.3;       // mean weight that one key gets exceeds this (Gu et al. 2025)
-constexpr double content_least = 0.4;    // duplicate and induction scores exceed this: ours, nothing is published
-constexpr double content_ratio = 3;      // ... and this many times their baseline, as sinks do: ours as well
-constexpr Index least_documents = 8;     // fewer give no kind, as head_account() gives no verdict
+constexpr double content_least = 0.4;    // duplicate and induction scores exceed this: our choice, nothing is published
+constexpr double content_ratio = 3;      // ... and this many times their baseline, as do sinks: our choice
+constexpr Index least_documents = 8;     // fewer give no kind; head_account() gives no verdict either
 
-/// The first that holds in the order of type_of(), else `other`. Undefined: too few documents.
+/// The first rule of ScoredHead::type() that holds, else `other`. Undefined: too few documents.
 enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink, undefined };
 
-/// Equation (3) of one row of sums over queries.
-/// @returns [key]  of the keys that at least a quarter of the queries are averaged over
+/// Equation (3) for one head.
+/// @param columns  (keys)  weights summed over queries
+/// @returns only keys whose mean is over at least a quarter of the queries
 Vector mean_weights(const Eigen::Ref<const Eigen::RowVectorXd>& columns, Index queries, AttentionKind kind) {
   Index counted = 0;
   Vector alpha(columns.size());
@@ -45,15 +46,15 @@ Vector mean_weights(const Eigen::Ref<const Eigen::RowVectorXd>& columns, Index q
   return alpha.head(counted);
 }
 
-/// The part of an ascending list that lies in first .. end - 1.
+/// The entries first .. end - 1 of an ascending list.
 std::span<const Index> part_between(const std::vector<Index>& list, Index first, Index end) {
   const auto from = std::lower_bound(list.begin(), list.end(), first);
   return {from, std::max(from, std::lower_bound(list.begin(), list.end(), end))};
 }
 
-/// Measures the scores over one document. A row of zeros, where the mask forbids every key, is omitted, except from the
-/// mean of a sink. Keys that hold the query's own token are looked up once per document. A head then costs one pass over
-/// its weights and one step per pair of equal tokens. Logarithms are in float, as the weights are; all else is in double.
+/// Computes the scores of one document. Rows of zeros, where the mask forbids every key, only count in the
+/// mean of a sink. Keys with the query's token are looked up once per document, so a head costs one pass over
+/// its weights and one step per pair of equal tokens. Only logarithms are in float, as the weights are.
 class HeadTypeLook : public RowMeans {
  public:
   HeadTypeLook(const Site& site, const Document& document)
@@ -134,16 +135,15 @@ class HeadTypeLook : public RowMeans {
     if (i > 0) add(HeadScore::previous, one, one.on(i - 1));
     if (site().kind != AttentionKind::causal && i + 1 < keys_) add(HeadScore::next, one, one.on(i + 1));
     if (token_of_.empty()) return;
-    // Earlier keys with the query's id, and keys with it whose next key is earlier than the query.
+    // Duplicate: earlier keys with the query's id. Induction: earlier keys that follow a key with that id.
     const std::vector<Index>& same = same_token_[token_of_[static_cast<std::size_t>(i)]];
     add_content(one, HeadScore::duplicate, same.front() < i, part_between(same, one.open.first, i), 0, given);
     add_content(one, HeadScore::induction, same.front() < i - 1, part_between(same, one.open.first - 1, i - 1), 1,
                 given);
   }
 
-  /// Equation (1). Not offset_peak(): the largest of all keys is known, and is looked for within reach, the
-  /// smaller |t| first as there. Offsets beyond reach need not be looked at: within reach all are nearer and
-  /// win every tie.
+  /// Equation (1). The row's maximum is known, so it is only looked for within reach, in the order of
+  /// offset_peak(). Beyond reach nothing is looked at: an equal weight there would lose the tie.
   void add_argmax(const HeadRow& one, float largest) {
     for (Index distance = 0; distance <= argmax_reach; ++distance)
       for (const Index t : {-distance, distance}) {
@@ -154,9 +154,9 @@ class HeadTypeLook : public RowMeans {
       }
   }
 
-  /// Weight on some keys, and what uniform attention would give; the baseline follows its score.
-  /// @param any    whether there are any, window or not
-  /// @param after  how far after the named keys
+  /// Adds the weight on some keys to a score, and their uniform weight to its baseline, the next score.
+  /// @param any    whether there are such keys, inside the window or not
+  /// @param after  added to every key
   void add_content(const HeadRow& one, HeadScore score, bool any, std::span<const Index> keys, Index after,
                    double given) {
     if (!any) return;
@@ -170,9 +170,9 @@ class HeadTypeLook : public RowMeans {
   Index queries_, keys_;
   const TokenSequence& tokens_;                 // of the keys
   std::vector<std::vector<Index>> same_token_;  // positions of one token id, ascending; one list per id
-  std::vector<std::size_t> token_of_;           // which of these lists a query is in; empty: no ids
+  std::vector<std::size_t> token_of_;           // list of each query's token; empty: no ids
   Matrix argmax_;                               // (rows, 2 reach + 1)  number of queries
-  Vector live_;                                 // (rows)  rows that are not zero
+  Vector live_;                                 // (rows)  number of rows that are not zero
   Matrix columns_;                              // (rows, keys)  weight that each key gets
   Matrix even_;                                 // (even_scores, rows)
 };
@@ -189,7 +189,7 @@ struct ScoreText {
   const char* source;
   const char* undefined;
   double threshold;  // 0: none
-  bool compares;     // positions or tokens of queries with those of keys
+  bool compares;     // whether it compares positions or tokens of queries with those of keys
 };
 
 constexpr const char* clark = "Clark et al. 2019";
@@ -224,15 +224,14 @@ constexpr std::array<ScoreText, head_scores + even_scores> score_texts{{
      false},
 }};
 
-/// Means over documents of one head, and what it is called.
+/// Mean scores of one head over documents, and its kind.
 struct ScoredHead {
   Vector scores;
   double positional_share = not_defined, positional_offset = not_defined;
 
   [[nodiscard]] double of(HeadScore score) const { return scores[static_cast<Index>(score)]; }
 
-  /// Equation (2). A maximum at the end of the search counts only where it is more than half: shares add up to at most
-  /// 1, so none beyond can be larger.
+  /// Equation (2). A maximum at the end of the search counts only above 1/2, where none beyond can be larger.
   void set_one_offset(const Vector& argmax_share) {
     const auto peak = offset_peak(argmax_share);
     if (!peak) return;
@@ -240,7 +239,7 @@ struct ScoredHead {
     if (positional_share > (peak->at_edge ? 0.5 : 0.0)) positional_offset = static_cast<double>(peak->offset);
   }
 
-  /// The first rule that holds. An undefined score meets no rule.
+  /// The first rule that holds. An undefined score satisfies none.
   [[nodiscard]] HeadType type() const {
     const auto stands_out = [&](HeadScore score, HeadScore baseline) {
       return of(score) > content_least && of(score) > content_ratio * of(baseline);
@@ -325,7 +324,7 @@ std::vector<Field> head_type_fields(const HeadTypeSum& sum, const Site& site) {
 
 Vector even_attention(Index queries, Index keys, AttentionKind kind, Index window, Index chunk) {
   const bool causal = kind == AttentionKind::causal;
-  Eigen::RowVectorXd columns = Eigen::RowVectorXd::Zero(keys + 1);  // first what begins and ends at each key
+  Eigen::RowVectorXd columns = Eigen::RowVectorXd::Zero(keys + 1);  // differences, summed up below
   double previous = 0, next = 0;
   for (Index i = 0; i < queries; ++i) {
     const KeySpan open = allowed_keys(i, keys, causal, window, chunk);

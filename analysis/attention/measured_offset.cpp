@@ -50,8 +50,7 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
       const double deviation = traces.null_deviation[kind](row, t + traces.reach),
                    skewness = traces.null_skewness[kind](row, t + traces.reach);
       const double threshold = mean + deviation * (z + std::max(0.0, skewness) * (z * z - 1) / 6);
-      // A head that gives every key the same weight from everywhere has a null without spread: what exceeds it is
-      // rounding.
+      // If each key gets equal weights from all queries, the null has no spread: only rounding exceeds it.
       const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
       measured.weight[kind][row] = weight[column];
       measured.chance[kind][row] = mean;

@@ -19,7 +19,7 @@ std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal) {
   for (Index k = 1, first = reach + 1; first < length; ++k) {
     const auto next =
         static_cast<Index>(std::ceil(static_cast<double>(reach + 1) * std::exp2(static_cast<double>(k) / 4)));
-    if (next == first) continue;  // a short reach: the edges still lie within one token
+    if (next == first) continue;  // the reach is short: both edges round to one token
     right.push_back({first, std::min(next, length) - 1});
     first = next;
   }
@@ -49,9 +49,9 @@ OffsetTraces offset_traces(OffsetTraceSum sum, const HeadGrid& grid) {
           "offset traces: an attention weight is not finite; look for NaN or huge values in the model's weights");
     traces.trace[kind] = sum.trace[kind] / documents;
     traces.count[kind] = sum.count[kind] / documents;
-    // 0 / 0 is NaN: no document has a pair at that offset.
+    // NaN (0 / 0): no document has a pair at that offset.
     traces.weight[kind] = sum.weight[kind].array().rowwise() / sum.documents_with_pairs[kind].transpose().array();
-    // Moments of documents become those of their mean; 0 / 0 is NaN where there is no null.
+    // From moments of the sum to those of the mean; NaN (0 / 0): no null.
     const auto documents_here = sum.documents_with_null[kind].transpose().array();
     NullMoments::Spread spread = sum.null[kind].of_sum(traces.correlation);
     traces.null_weight[kind] = sum.null_weight[kind].array().rowwise() / documents_here;
@@ -136,17 +136,17 @@ Index OffsetTraceProbe::first_key(Index query, Index window) {
   return window > 0 ? std::max<Index>(0, query - window + 1) : 0;
 }
 
-/// Weight of each key a causal query may look at, if it cares for none.
+/// Weight of each key that a causal query may look at, under uniform attention.
 double OffsetTraceProbe::uniform(Index row, Index query, Index window) const {
   return (given_.size() > 0 ? given_(row, query) : 1.0) / static_cast<double>(query + 1 - first_key(query, window));
 }
 
-/// The widest window of a layer; 0: one has no limit.
+/// The widest window of any layer; 0: a layer has no limit.
 Index OffsetTraceProbe::widest() const {
   return std::ranges::count(windows_, 0) > 0 ? 0 : std::ranges::max(windows_);
 }
 
-/// Number of pairs (i, i+t) both of which count, for every t; none that the masks of all layers forbid.
+/// Number of pairs (i, i+t) of positions that count, for every t, without pairs that every layer masks.
 Vector OffsetTraceProbe::pair_counts(std::size_t pairs) const {
   Vector count = Vector::Zero(diagonals(length_));
   for (Index i = 0; i < queries_.length; ++i) {
@@ -158,7 +158,7 @@ Vector OffsetTraceProbe::pair_counts(std::size_t pairs) const {
   return count;
 }
 
-/// Adds some query rows of a head, to the sums over all pairs or to what a kind of Pairs leaves out.
+/// Adds rows of a head to the sums over all pairs, or over the pairs that a kind of Pairs leaves out.
 void OffsetTraceProbe::add_rows(Sums& sums, Index row, Index query, const MatrixView32& weights) {
   const Index last = query + weights.rows() - 1;
   const Kernels<float>& kernel = kernels<float>();
@@ -218,8 +218,7 @@ void OffsetTraceProbe::see(const Tile& tile) {
       given_.row(row).segment(tile.first_row, tile.rows()) = weights.cast<double>().rowwise().sum().transpose();
     }
     add_rows(sums_[all_pairs], row, tile.first_row, weights);
-    // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at
-    // the end.
+    // The other kinds leave out a few positions: these are summed, and subtracted at the end.
     for (std::size_t pairs = all_pairs + 1; pairs < pairs_kinds; ++pairs)
       for (Index r = 0; r < tile.rows(); ++r) {
         const Index query = tile.first_row + r;
@@ -231,8 +230,8 @@ void OffsetTraceProbe::see(const Tile& tile) {
   }
 }
 
-/// Sum over the pairs (i, i+t) both of which count, for |t| <= reach, of a value that belongs to the key, or
-/// under a causal mask to the query: a difference of prefix sums, less the few whose partner does not count.
+/// Sums values of keys, under a causal mask of queries, over the pairs (i, i+t) of positions that count, for
+/// |t| <= reach: a difference of prefix sums, minus the few whose partner does not count.
 Vector OffsetTraceProbe::sum_along(Eigen::Ref<const Vector> values, std::size_t pairs) const {
   const Side& side = causal() ? queries_ : keys_;
   const Side& other = causal() ? keys_ : queries_;
@@ -242,7 +241,7 @@ Vector OffsetTraceProbe::sum_along(Eigen::Ref<const Vector> values, std::size_t 
   Vector sums = Vector::Zero(2 * reach_ + 1);
   const Index near = std::min(reach_, length_ - 1);
   for (Index t = -near; t <= near; ++t) {
-    // Position j of this side stands at partner + t, or partner - t where this side is the query's.
+    // Position j of this side is partner + t, or partner - t if this side has the queries.
     const Index apart = causal() ? -t : t;
     const Index first = std::min(side.length, std::max<Index>(0, apart));
     const Index end = std::max(first, std::min(side.length, other.length + apart));
@@ -256,7 +255,7 @@ Vector OffsetTraceProbe::sum_along(Eigen::Ref<const Vector> values, std::size_t 
   return sums;
 }
 
-/// Equation (2), divided by the count of pairs.
+/// Equation (2), divided by the number of pairs.
 void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, const Vector& count,
                                 OffsetTraceSum& result) const {
   Matrix weight = Matrix::Constant(grid_.rows(), 2 * reach_ + 1, not_defined), variance = weight, third_moment = weight;
@@ -265,13 +264,13 @@ void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, const Vecto
   const Index near = std::min(reach_, length_ - 1);
   for (Index t = -near; t <= near; ++t)
     if (const double here = count[t + length_ - 1]; here > 0) number[t + reach_] = here;
-  // By key: every other position that counts gives it a weight. By query: it gives to those before it.
+  // A key gets weights from all other positions that count; a causal query gives weights to those before it.
   const double givers = kind_ == AttentionKind::cross ? n : n - 1;
   Vector others = Vector::Constant(length_, givers);
   Vector baseline = Vector::Zero(length_);
   for (Index row = 0; n >= 3 && row < grid_.rows(); ++row) {
     const Index window = window_of(row);
-    // In a window keys get weights from nearby queries alone: offsets are not exchangeable, and there is no null.
+    // No null: in a window keys get weights only from nearby queries, and offsets are not exchangeable.
     if (!causal() && window > 0) continue;
     for (Index i = 0; causal() && i < length_; ++i) {
       others[i] = static_cast<double>(std::max<Index>(1, i - first_key(i, window)));
@@ -335,7 +334,7 @@ OffsetTraceSum OffsetTraceProbe::taken() {
       sums.trace = all.trace - sums.trace;
       for (std::size_t power = 0; power < sums.power.size(); ++power)
         sums.power[power] = all.power[power] - sums.power[power];
-      // Where no pair is left the difference is rounding, and becomes zero.
+      // Without pairs the difference is only rounding.
       for (Index t = 0; t < sums.trace.cols(); ++t)
         if (count[t] == 0.0) sums.trace.col(t).setZero();
       sums.trace = sums.trace.cwiseMax(0.0);

@@ -17,7 +17,7 @@ namespace headwave {
 using PairsMatrices = std::array<Matrix, pairs_kinds>;
 using PairsVectors = std::array<Vector, pairs_kinds>;
 
-/// Offsets that T tokens have: t = -(T-1) .. T-1.
+/// Number of offsets between T tokens, t = -(T-1) .. T-1.
 constexpr Index diagonals(Index length) {
   return 2 * length - 1;
 }
@@ -27,61 +27,61 @@ struct OffsetBin {
   Index first = 0, last = 0;
 };
 
-/// Offsets -(T-1) .. T-1, ascending: each by itself up to the reach, then in bins whose edges lie at
-/// (reach + 1) 2^(k/4), the last cut off where T ends; under a causal mask t <= 0 alone.
+/// Bins of the offsets -(T-1) .. T-1, ascending; under a causal mask t <= 0 only. Offsets up to the reach
+/// have a bin each. Beyond it bins begin at (reach + 1) 2^(k/4), rounded up, and the last one ends with T.
 std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
 
-/// Offset traces of a job: means over documents, and every document's own near traces.
+/// Offset traces of a job: means over documents, and the traces of single documents within reach.
 struct OffsetTraces {
   HeadGrid grid;
   Index documents = 0;
   Index length = 0;              ///< T of the longest document
-  Index reach = 0;               ///< largest |t| of the near traces, in tokens
+  Index reach = 0;               ///< largest |t| of by_document and the null, in tokens
   PairsMatrices trace;           ///< (rows, 2 T - 1)      mean over documents of tr_t
   PairsMatrices weight;          ///< (rows, 2 T - 1)      mean over documents of tr_t / count_t; NaN: no pairs
   PairsVectors count;            ///< (2 T - 1)            mean over documents of the number of pairs
   PairsMatrices null_weight;     ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled; NaN: no null
   PairsMatrices null_deviation;  ///< (rows, 2 reach + 1)  its standard deviation
   PairsMatrices null_skewness;   ///< (rows, 2 reach + 1)  its skewness
-  Vector correlation;            ///< (rows)  between documents, used by the two above; NaN: not compared, counts as 1
-  Matrix by_document;            ///< (documents * rows, 2 reach + 1) tr_t of all pairs; NaN: no pairs
-  std::vector<Index> lengths;    ///< (documents) T of each document
+  Vector correlation;  ///< (rows)  between documents, which the two above depend on; NaN: not compared, counts as 1
+  Matrix by_document;  ///< (documents * rows, 2 reach + 1) tr_t of all pairs; NaN: no pairs
+  std::vector<Index> lengths;  ///< (documents) T of each document
 };
 
-/// Offset traces summed over documents of up to T tokens, t = -(T-1) .. T-1 in columns. Where queries and
-/// keys are different sequences, the longer one counts. The null is that of weight.
+/// Sums of offset traces over documents. Columns are the offsets t = -(T-1) .. T-1, where T is the length of
+/// the longest sequence of queries or keys. The null is that of `weight`.
 struct OffsetTraceSum {
   Index documents = 0;
   PairsMatrices trace;                        ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
   PairsMatrices weight;                       ///< (rows, 2 T - 1)      trace / count of each document
   PairsVectors count;                         ///< (2 T - 1)            number of pairs (i, i+t)
   PairsVectors documents_with_pairs;          ///< (2 T - 1)
-  PairsMatrices null_weight;                  ///< (rows, 2 reach + 1)  expectation if queries are shuffled
-  std::array<NullMoments, pairs_kinds> null;  ///< (rows, 2 reach + 1)  its other moments
+  PairsMatrices null_weight;                  ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled
+  std::array<NullMoments, pairs_kinds> null;  ///< (rows, 2 reach + 1)  its variance and third moment
   PairsVectors documents_with_null;           ///< (2 reach + 1)
   DocumentCorrelation correlation;
   ByDocument<Matrix> by_document;  ///< (rows, 2 reach + 1)  trace of all pairs; NaN: no pairs
   ByDocument<Index> lengths;       ///< tokens
 };
 
-/// Means over documents.
-/// @param sum  of at least one document
+/// Turns sums over documents into means.
+/// @param sum  at least one document
 /// @throws NumericError if a trace is not finite: the model computed NaN or infinity
 OffsetTraces offset_traces(OffsetTraceSum sum, const HeadGrid& grid);
 
-/// Every document's near traces, made comparable between documents.
+/// Traces within a window, made comparable between documents.
 struct ComparableTraces {
   Matrix values;              ///< (documents * rows, 2 window + 1)  0 where a document has no pairs
-  std::string normalisation;  ///< how traces were normalised, for the result
+  std::string normalisation;  ///< how they were normalised, for the result
 };
 
-/// Traces at |t| <= window of every document and head, to be clustered.
+/// Traces at |t| <= window of every document and head, for clustering.
 ///
-/// Where all documents have one length these are the published sums tr_t. A sum grows with the document, so
-/// where lengths differ each document's are divided by its number of queries, tr_t / T: the share of its
-/// attention that goes to offset t. At equal lengths the two differ by a constant, which no clustering sees.
+/// If all documents have the same length, these are the published sums tr_t. A sum grows with the document,
+/// so with several lengths each document's traces are divided by its T, in cross-attention the longer of its
+/// two lengths. tr_t / T is the share of attention at offset t. No clustering sees a constant factor.
 ///
-/// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the sums; documents of unequal length are not treated there.
+/// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the sums of documents of equal length
 /// @param window  at most traces.reach, in tokens
 ComparableTraces comparable_traces(const OffsetTraces& traces, Index window);
 
@@ -92,22 +92,22 @@ std::vector<Field> describe(const OffsetTraces& traces);
 ///
 ///     tr_t(A) = sum_i A[i, i+t]                                                             (1)
 ///
-/// is a sum over query positions, not a mean; divided by its count it is the mean weight at offset t.
+/// This is a sum over query positions; divided by the number of pairs it is the mean weight at offset t.
 ///
-/// The null of one document is a head that ignores where a key is relative to the query: each key keeps the
-/// weights that it gets from others, and which query gives which weight is drawn at random. The null of
-/// several documents also needs their correlation (document_correlation.h), for which weights are kept at
-/// pairs of places that all documents share. With m_j, v_j and w_j the mean, variance and third central
-/// moment of the weights A[i, j], i != j, that key j gets,
+/// The null of one document is a head that ignores where a key is relative to the query. Each key keeps the
+/// weights that it gets from other tokens, and which query gives which weight is drawn at random. With m_j,
+/// v_j and w_j the mean, variance and third central moment of the weights A[i, j], i != j, that key j gets,
 ///
 ///     E[tr_t] = sum m_j,  Var[tr_t] = sum v_j,  third moment = sum w_j  over the diagonal's keys j   (2)
 ///
-/// taking keys as independent of one another. Attention to oneself (t = 0) is left where it is, as shuffling
-/// positions does; in cross-attention nobody is oneself, and t = 0 is an offset like any other. Under a
-/// causal mask each query keeps its weights instead, and which earlier key gets which is drawn at random, as
-/// far back as the mask allows: the mean is the uniform baseline 1/(i+1), variance and third moment are those
-/// of query i's weights about it. Of a head with a learned sink the baseline shares out what the sink leaves.
-/// Where fewer than three positions count there is no null.
+/// if keys are treated as independent. Weights at t = 0 stay in place, as shuffled positions leave them. In
+/// cross-attention no token meets itself, and t = 0 is an offset like any other. The null of several
+/// documents also needs their correlation, from weights kept at a sample of pairs (document_correlation.h).
+///
+/// Under a causal mask each query keeps its weights instead, and which earlier key gets which weight is
+/// random, as far back as the mask allows. The mean is then the uniform baseline, 1/(i+1) without a window;
+/// variance and third moment are those of query i's weights about it. With a learned sink the keys share what
+/// it leaves. There is no null in a window without a causal mask, or if fewer than three positions count.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {
@@ -116,8 +116,7 @@ class OffsetTraceProbe : public Probe {
   /// @param reach     largest |t| for which the null is kept, in tokens
   /// @param kind      the kind of attention to look at; other kinds are ignored
   /// @param longest   tokens of the longest document that will be added to this one; 0: this is the longest
-  /// @param pairs     where weights are kept, to be compared with other documents; null: nowhere. Must
-  ///         outlive the probe
+  /// @param pairs     pairs at which weights are kept to compare documents; outlive the probe; null: none
   OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind = AttentionKind::self,
                    Index longest = 0, const PlacePairs* pairs = nullptr);
 
@@ -128,14 +127,14 @@ class OffsetTraceProbe : public Probe {
   [[nodiscard]] OffsetTraceSum taken();
 
  private:
-  /// Positions of one sequence, and which of them count in a kind of Pairs.
+  /// Positions of one sequence, and which of them count in each kind of Pairs.
   struct Side {
     Index length = 0;
     std::array<std::vector<bool>, pairs_kinds> kept;
-    std::array<std::vector<Index>, pairs_kinds> dropped;  ///< the positions that do not count
+    std::array<std::vector<Index>, pairs_kinds> dropped;  ///< positions that do not count
   };
-  /// Sums over pairs: everything, or what a kind of Pairs leaves out. Powers of weights off the diagonal are
-  /// gathered by key, or under a causal mask, as differences from the uniform baseline, by query.
+  /// Sums over all pairs, or over the pairs that a kind of Pairs leaves out. `power` sums weights off the
+  /// diagonal by key; under a causal mask, their differences from the uniform baseline by query.
   struct Sums {
     Matrix trace;                 ///< (rows, 2 T - 1)
     std::array<Matrix, 3> power;  ///< (rows, T)  first, second and third powers
@@ -161,9 +160,9 @@ class OffsetTraceProbe : public Probe {
   Side queries_, keys_;
   Index length_;                        ///< of the longer side
   Index longest_;                       ///< T
-  std::vector<Index> windows_;          ///< of each layer of the grid, as the mask has it; 0: no limit
-  std::array<Sums, pairs_kinds> sums_;  ///< [all] sums over all pairs; the others: sums over the pairs they leave out
-  Matrix given_;                        ///< (rows, T)  what all keys of a query get together; empty: 1
+  std::vector<Index> windows_;          ///< of each layer of the grid; 0: no limit
+  std::array<Sums, pairs_kinds> sums_;  ///< [all] sums over all pairs; the others: over the pairs that they leave out
+  Matrix given_;                        ///< (rows, T)  sum of a query's weights; empty: 1
   std::optional<PlacePairWeights> compared_;
 };
 

@@ -1,4 +1,4 @@
-// The query-key pairs with the largest attention weights, head by head, over all documents.
+// The query-key pairs with the largest attention weights of each head, over all documents.
 
 #include <algorithm>
 #include <array>
@@ -20,16 +20,16 @@ using Around = std::array<std::string, 2 * tokens_around + 1>;
 /// A query-key pair of one document, with the tokens around both.
 struct TokenPair {
   double weight = 0;
-  Index document = 0;             ///< its number in the job, from 0
+  Index document = 0;             ///< its number in the job
   Index query = 0, key = 0;       ///< positions in the document
-  Around query_token, key_token;  ///< texts of the tokens at position - tokens_around ... ; "": outside the document
+  Around query_token, key_token;  ///< texts of the tokens at position - tokens_around ..; "": outside the document
 };
 
-/// The pairs with the largest weights of every head, the largest first.
+/// The pairs of every head with the largest weights, in descending order.
 struct StrongestPairs {
-  std::vector<std::vector<TokenPair>> of_head;  ///< (rows) lists of pairs_kept at most
+  std::vector<std::vector<TokenPair>> of_head;  ///< (rows)  at most pairs_kept each
 
-  /// Keeps the largest of both; ties go to the earlier document.
+  /// Merges both lists; ties go to the earlier document.
   void add(StrongestPairs&& next) {
     of_head.resize(std::max(of_head.size(), next.of_head.size()));
     for (std::size_t row = 0; row < next.of_head.size(); ++row) {
@@ -43,13 +43,13 @@ struct StrongestPairs {
   }
 };
 
-/// Finds those of one document:
+/// Finds the strongest pairs of one document:
 ///
 ///     the pairs (i, j) with the largest A[i, j], i and j in Pairs::without_sink                  (1)
 ///
-/// Pairs with a special token or with the first token of the document are left out, since these draw attention that
-/// has no better place, and so are pairs of weight 0. Ties go to the earlier query, then to the earlier key. No T x T
-/// matrix is kept: a row is searched only if its largest weight exceeds the smallest kept.
+/// Pairs with a special or first token are omitted, since these draw attention that has no better place to
+/// go, and so are pairs of weight 0. Ties go to the earlier query, then to the earlier key. No T x T matrix
+/// is kept: a row is searched only if its largest weight exceeds the smallest kept.
 class StrongestPairLook : public RowLook {
  public:
   StrongestPairLook(const Site& site, const Document& document, Index number)
@@ -114,7 +114,7 @@ class StrongestPairLook : public RowLook {
   Index number_;
   std::vector<std::string> query_tokens_, key_tokens_;
   std::vector<bool> counted_queries_;
-  std::vector<KeySpan> counted_keys_;          // as few spans as hold them
+  std::vector<KeySpan> counted_keys_;          // as few as possible
   std::vector<std::vector<Found>> strongest_;  // (rows)
 };
 
@@ -124,7 +124,7 @@ struct StrongestPairsAnalysis : AnalysisOf<StrongestPairs> {
     return look_of<StrongestPairLook>(site(), document, i);
   }
   [[nodiscard]] std::vector<Field> finish_sum(StrongestPairs& sum, Finished& /*finished*/) override {
-    // Places without a pair have a NaN, -1 and empty texts.
+    // Missing pairs have the weight NaN, -1 for numbers, and empty texts.
     sum.of_head.resize(static_cast<std::size_t>(site().grid.rows()));
     for (auto& pairs : sum.of_head) pairs.resize(pairs_kept, {not_defined, -1, -1, -1, {}, {}});
     const auto of_all = [&](auto member) {

@@ -20,23 +20,22 @@ namespace headwave {
 
 class WaveListener;  // waves/wave_chain.h
 
-/// The input of an analysis: one kind of attention of one job. All of it outlives the analysis.
+/// Input of an analysis: one kind of attention in one job. Everything referred to outlives the analysis.
 struct AnalysisInput {
   const Model& model;
-  const Document& first;  ///< the first document
+  const Document& first;
   const Site& site;
   const JobOptions& options;
   Index longest = 0;               ///< tokens of the longest document
-  int threads = 1;                 ///< for work before and after the documents; does not change a digit
-  const Source* source = nullptr;  ///< for an analysis that runs some documents through the model once more
+  int threads = 1;                 ///< for work before and after the documents; results are identical
+  const Source* source = nullptr;  ///< for analyses that run some documents through the model again
 
   [[nodiscard]] const Stack& stack() const { return model.stack_of(site.kind); }
-  /// Whether the model's positions are known, or known to be missing. Stored states without their model do
-  /// not tell.
+  /// Whether it is known which positions the model has, or that it has none. Stored states alone do not tell.
   [[nodiscard]] bool knows_positions() const { return first.stored.empty() || !stack().embedding.words.empty(); }
 };
 
-/// Results of the analyses of one site, for analyses that read them. A result is found by its type.
+/// Results of the analyses of one site, for analyses that read them. Results are found by their type.
 class Finished {
  public:
   template <class Result>
@@ -76,13 +75,13 @@ class Look {
   virtual ~Look() = default;
   /// Sees hidden states, tiles of attention, values; null: nothing.
   virtual Probe* probe() { return nullptr; }
-  /// Sees redefined queries and keys; null: nothing. Called only where the wave chain can be followed.
+  /// Sees redefined queries and keys; null: nothing. Called only if the wave chain can be followed.
   virtual WaveListener* waves() { return nullptr; }
-  /// The sum of this one document, once it has passed.
+  /// The sum of this document, after it has passed.
   virtual std::unique_ptr<DocumentSum> taken() = 0;
 };
 
-/// The Look of a Probe, or of a WaveListener, whose member taken() returns a sum of one document.
+/// Look of a Probe or WaveListener whose taken() returns the sum of one document.
 template <class Looker>
 class LookOf : public Look {
  public:
@@ -111,8 +110,8 @@ std::unique_ptr<Look> look_of(Arguments&&... arguments) {
   return std::make_unique<LookOf<Looker>>(std::make_unique<Looker>(std::forward<Arguments>(arguments)...));
 }
 
-/// One analysis of one kind of attention in a job. It may prepare something from the weights; it watches
-/// documents pass; it describes the sum of what they gave as Fields.
+/// One analysis of one kind of attention in a job. It can prepare something from the weights, watches
+/// documents pass, and describes the sum over documents as Fields.
 class Analysis {
  public:
   explicit Analysis(const AnalysisInput& input) : input_(input) {}
@@ -120,29 +119,29 @@ class Analysis {
   Analysis& operator=(const Analysis&) = delete;
   virtual ~Analysis() = default;
 
-  /// Called once before the documents, after the analyses that this one reads have prepared themselves.
+  /// Called once before the documents, after the same call to the analyses that this one reads.
   virtual void prepare(Finished& /*finished*/) {}
 
   /// A Look at one document. Called from several threads.
   /// @param i  number of the document in the job, from 0
-  /// @returns null if the document gives nothing to the analysis
+  /// @returns null if the analysis does not need this document
   [[nodiscard]] virtual std::unique_ptr<Look> look(const Document& /*document*/, Index /*i*/) const { return nullptr; }
 
   /// The sum of no documents.
-  /// @throws FormatError if the analysis looks at no documents: stored bytes of its sum must come from another job
+  /// @throws FormatError if the analysis looks at no documents: stored bytes of its sum are from another job
   [[nodiscard]] virtual std::unique_ptr<DocumentSum> no_documents() const;
 
-  /// Adds what a document gave to a block of documents, in the order of documents.
+  /// Adds the sum of a document to that of a block. Called in the order of documents.
   /// @param block  null: no documents yet
   void add(std::unique_ptr<DocumentSum>& block, DocumentSum& document) const;
-  /// Adds a block of documents to the blocks before, in the order of blocks.
+  /// Adds the sum of a block to the sum of the job. Called in the order of blocks.
   void join(DocumentSum& block) { add(sum_, block); }
-  /// All blocks that were joined, so that another process can go on with the next block.
+  /// Writes the sum of all blocks so far, so that another process can go on with the next block.
   void write_sum(ByteWriter& bytes) const;
   /// @throws FormatError if the bytes are not those of such a sum
   void read_sum(ByteReader& bytes);
 
-  /// Fields of the result, once all documents are joined. Results that others read are kept in `finished`.
+  /// Fields of the result, after all documents. Keeps results that other analyses read in `finished`.
   [[nodiscard]] virtual std::vector<Field> finish(Finished& finished) = 0;
 
  protected:
@@ -157,7 +156,7 @@ class Analysis {
   AnalysisInput input_;
 };
 
-/// Base of the analyses that keep one Sum, added up over all documents, and make their Fields of it.
+/// Base of analyses that keep one Sum over documents and make their Fields from it.
 template <class Sum>
 class AnalysisOf : public Analysis {
  public:
@@ -175,30 +174,30 @@ class AnalysisOf : public Analysis {
   [[nodiscard]] virtual std::vector<Field> finish_sum(Sum& sum, Finished& finished) = 0;
 };
 
-/// A function for AnalysisKind::make: makes the analysis at every site.
+/// Function for AnalysisKind::make that makes the analysis at every site.
 template <class Kind>
 std::unique_ptr<Analysis> make_of(const AnalysisInput& input) {
   return std::make_unique<Kind>(input);
 }
 
-/// The description of an analysis: everything that is known without running it.
+/// Constant description of an analysis: what is known without running it.
 struct AnalysisKind {
-  std::string_view name = {};                   ///< "head_types": its name for users
-  std::string_view asks = {};                   ///< the question that it answers, one line for people
-  bool projections = false;                     ///< runs only where there are queries and keys, and their scores
-  bool equal_length = false;                    ///< looks only at the documents of the most common length
+  std::string_view name = {};                   ///< for users: "head_types"
+  std::string_view asks = {};                   ///< the question that it answers, in one line
+  bool projections = false;                     ///< runs only where there are queries, keys and scores
+  bool equal_length = false;                    ///< looks only at documents of the most common length
   std::vector<const AnalysisKind*> reads = {};  ///< analyses whose results it reads; they run before it
-  std::vector<const OwnOption*> options = {};   ///< that this analysis alone reads
+  std::vector<const OwnOption*> options = {};   ///< options that only this analysis reads
   bool chain = false;                           ///< runs only where the wave chain can be followed, see Site::no_chain
-  bool of_sums = false;                         ///< also runs on stored profiles: its sums over documents are read
+  bool of_sums = false;                         ///< also runs on stored profiles, from their sums over documents
   bool one_sequence = false;                    ///< does not run in cross-attention
   bool always = false;                          ///< runs whatever is asked for
-  bool by_default = false;                      ///< runs in every job where it applies; others if they are asked for
+  bool by_default = false;  ///< runs if nothing is asked for; others only if they are asked for or read
   /// Called only if applies(). @returns null if the analysis has nothing to do at this site
   std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;
 };
 
-/// Whether an analysis can run at a site: the kind of attention fits, and what it reads is there.
+/// Whether an analysis can run at a site: whether it suits the kind of attention and what it needs is there.
 bool applies(const AnalysisKind& kind, const Site& site);
 
 }  // namespace headwave

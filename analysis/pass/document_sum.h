@@ -16,8 +16,8 @@ namespace headwave {
 
 /// Adds the sum of the next documents to a sum over documents.
 ///
-/// A sum over documents is a plain struct (core/bytes/members.h). One document gives such a struct too, so that a
-/// document, a block of documents and a whole job are added by one operation, member by member:
+/// A sum over documents is a plain struct (core/bytes/members.h), for one document as for a block of
+/// documents and a whole job. They are added member by member:
 ///
 ///     number, matrix           added; an empty matrix adds nothing
 ///     text                     the first that is not empty
@@ -87,22 +87,22 @@ struct Largest {
   void add(Largest&& next) { value = std::max(value, next.value); }
 };
 
-/// Mean of matrices over documents, entry by entry over the documents in which the entry is defined.
+/// Mean of matrices over documents. Each entry is averaged over the documents that define it.
 class DefinedMean {
  public:
   DefinedMean() = default;
-  /// Of one document.
+  /// One document.
   /// @param values  NaN: undefined
   explicit DefinedMean(const Matrix& values)
       : sum_(values.array().isNaN().select(0.0, values.array())), count_((!values.array().isNaN()).cast<double>()) {}
 
-  /// Of several documents.
-  /// @param count  in how many of them each number is defined
+  /// Several documents.
+  /// @param count  number of documents that define each entry
   DefinedMean(Matrix sum, Matrix count) : sum_(std::move(sum)), count_(std::move(count)) {}
 
   /// NaN: defined in no document.
   [[nodiscard]] Matrix value() const { return sum_.cwiseQuotient(count_); }
-  /// In how many documents each entry is defined.
+  /// Number of documents that define each entry.
   [[nodiscard]] const Matrix& count() const { return count_; }
   template <class Self>
   static auto members(Self& self) {
@@ -113,16 +113,16 @@ class DefinedMean {
   Matrix sum_, count_;
 };
 
-/// The sum over documents for one analysis, whatever its type: over one document, a block of documents, or
-/// all of a job. It can be written to bytes and read again by the same analysis in another process or on
-/// another machine of the same kind: a job that is resumed, divided or put together needs nothing else.
+/// Sum over documents for one analysis, whatever its type: over one document, a block, or all of a job. It
+/// can be written to bytes and read by the same analysis in another process or on another machine of the same
+/// kind. A job that is resumed, divided or merged needs nothing else.
 class DocumentSum {
  public:
   DocumentSum() = default;
   DocumentSum(const DocumentSum&) = delete;
   DocumentSum& operator=(const DocumentSum&) = delete;
   virtual ~DocumentSum() = default;
-  /// Adds what the next documents gave to the same analysis. The order of additions decides the last digits.
+  /// Adds the same analysis's sum of the next documents. The order of additions decides the last digits.
   virtual void add(DocumentSum&& next) = 0;
   virtual void write(ByteWriter& bytes) const = 0;
   /// @throws FormatError if the bytes are not those of such a sum

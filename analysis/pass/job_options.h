@@ -10,32 +10,31 @@
 
 namespace headwave {
 
-/// A whole number that one analysis alone reads. It is declared beside the analysis and listed in its
-/// AnalysisKind: the command line, job files, the provenance of results and the documentation follow from
-/// that.
+/// A whole number that only one analysis reads, declared beside it and listed in its AnalysisKind. The
+/// command line, job files, provenance and documentation take it from there.
 struct OwnOption {
-  std::string_view name;  ///< "atlas_draws": in results; with a hyphen on the command line and in job files
+  std::string_view name;  ///< name in results, "atlas_draws"; with a hyphen on the command line and in job files
   std::string_view help;  ///< with the unit
   Index usual = 0;        ///< the default
   Index least = 0, most = 0;
-  bool or_zero = false;  ///< 0 is allowed below the range and turns the option off
+  bool or_zero = false;  ///< 0 is also allowed, and turns the option off
 };
 
-/// Options of a job. job_option_table() explains those that several analyses read, and their ranges.
+/// Options of a job. job_option_table() explains those that several analyses read, with their ranges.
 struct JobOptions {
-  std::vector<std::string> only = {};  ///< names of analyses; empty: those that run by default
-  bool everything = false;             ///< every analysis, where `only` names none
+  std::vector<std::string> only = {};  ///< names of analyses; empty: the default ones
+  bool everything = false;             ///< every analysis, if `only` is empty
   std::vector<std::string> heads = {};
   Index reach = 64;
   double level = 0.01;
   Index draws = 20;
-  Index dealt_tokens = 4096;  ///< tokens of documents that head_account deals; 0: only its measured profile is read
+  Index dealt_tokens = 4096;  ///< tokens of the documents that head_account deals; 0: it only measures the profile
   Index resamples = 200;
   double fdr = 0.05;
   std::uint64_t seed = 1;
   int threads = 0;
   Index parallel_documents = 0;
-  std::int64_t max_memory = 0;  ///< bytes of resident memory, which limit the documents side by side; 0: no limit
+  std::int64_t max_memory = 0;  ///< bytes of resident memory, which limit the documents run in parallel; 0: no limit
   std::map<std::string_view, Index> own = {};  ///< options of single analyses that differ from their defaults
 
   [[nodiscard]] Index operator[](const OwnOption& option) const {

@@ -12,7 +12,7 @@
 
 namespace headwave {
 
-/// A DefinedMean over documents with its standard error, entry by entry over the n documents that define the entry:
+/// Mean over documents with its standard error. Each entry is over the n documents that define it:
 ///
 ///     mean = sum x_d / n,   error = sqrt( max(0, sum x_d^2 / n - mean^2) / (n - 1) )             (1)
 ///
@@ -20,7 +20,7 @@ namespace headwave {
 class MeanOverDocuments {
  public:
   MeanOverDocuments() = default;
-  /// Of one document.
+  /// One document.
   /// @param values  NaN: undefined
   explicit MeanOverDocuments(const Matrix& values)
       : mean_(values), squares_(values.array().isNaN().select(0.0, values.array().square())) {}
@@ -37,9 +37,9 @@ class MeanOverDocuments {
     return error;
   }
 
-  /// Adds the Fields quantity and quantity_error of one row of these matrices.
-  /// @param undefined  what a NaN of the mean says
-  /// @param notes      of the mean, {{"column", "its header"}} for one in the table
+  /// Adds the Fields `quantity` and `quantity`_error from one row of these matrices.
+  /// @param undefined  why the mean can be NaN
+  /// @param notes      on the mean; {{"column", "its header"}} puts it in the table
   void add_fields(Fields& fields, Index row, const std::string& quantity, const std::vector<Axis>& axes,
                   const std::string& unit, const std::string& long_name, const std::string& undefined,
                   const Attributes& notes = {}) const {

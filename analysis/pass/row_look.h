@@ -7,14 +7,14 @@
 
 namespace headwave {
 
-/// One query's attention in one head.
+/// Attention of one query in one head.
 struct HeadRow {
   const Tile& tile;
-  Index row = 0;                                 ///< of the head, among those of the grid
-  Index head = 0;                                ///< of the layer
+  Index row = 0;                                 ///< of the head in the grid
+  Index head = 0;                                ///< number of the head in its layer
   Index query = 0;                               ///< position
   KeySpan open;                                  ///< keys that the query may look at
-  Eigen::Map<const Eigen::RowVectorXf> weights;  ///< on these keys
+  Eigen::Map<const Eigen::RowVectorXf> weights;  ///< of these keys
 
   /// Weight of a key; 0 if the mask forbids it.
   [[nodiscard]] double on(Index key) const {
@@ -22,7 +22,7 @@ struct HeadRow {
   }
 };
 
-/// Base of what watches the attention of a site row by row: it owns the kind of attention, the heads and the spans of keys.
+/// Base of probes that watch a site's attention row by row. It knows the kind of attention, heads and keys.
 class RowLook : public Probe {
  public:
   explicit RowLook(const Site& site) : site_(site) {}
@@ -44,7 +44,7 @@ class RowLook : public Probe {
   /// Called before the rows of a tile.
   /// @param first_row  row of the grid that belongs to the tile's first head
   virtual void begin(const Tile& /*tile*/, Index /*first_row*/) {}
-  /// Called for every head of every query: queries in order, the heads of each.
+  /// Called for every query in order, and for every head of a query.
   virtual void row(const HeadRow& one) = 0;
   [[nodiscard]] const Site& site() const { return site_; }
 
@@ -52,7 +52,7 @@ class RowLook : public Probe {
   const Site& site_;
 };
 
-/// Shows every row of every head of its tiles to a function of head, query and weights (keys).
+/// Passes every row of every head to a function of head, query and weights (keys).
 template <class Row>
 class RowProbe : public Probe {
  public:

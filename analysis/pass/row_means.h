@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// Base of what averages numbers over the rows of attention of a document, head by head.
+/// Base of probes that average numbers over a document's rows of attention, for each head.
 class RowMeans : public RowLook {
  public:
   RowMeans(const Site& site, Index quantities)
@@ -32,8 +32,8 @@ class RowMeans : public RowLook {
   Matrix sum_, count_;
 };
 
-/// The analysis that looks at every document alike and makes its Fields of the sum alone.
-/// @tparam Looker  made of (site, document), see look_of()
+/// Analysis that looks at all documents in the same way and makes its Fields from the sum alone.
+/// @tparam Looker  made from (site, document), see look_of()
 /// @tparam fields  a function of (sum, site)
 template <class Looker, auto fields>
 class AnalysisByLook : public AnalysisOf<std::decay_t<decltype(std::declval<Looker&>().taken())>> {

@@ -13,16 +13,16 @@ namespace headwave {
 struct Site {
   AttentionKind kind = AttentionKind::self;
   HeadGrid grid;
-  Index length = 0;            ///< T of the wave chain: the most common length; of two sequences the query length
-  std::vector<Index> numbers;  ///< (documents) which of those documents each one is, from 0; -1: of another length
-  Index documents = 0;         ///< how many there are
+  Index length = 0;            ///< T of the wave chain: the most common length; in cross-attention that of the queries
+  std::vector<Index> numbers;  ///< (all documents)  number among those of length T, from 0; -1: another length
+  Index documents = 0;         ///< number of documents of length T
   std::string no_chain;        ///< why the wave chain cannot be followed here; otherwise empty
   std::string no_projections;  ///< why there are no queries, keys and scores here; otherwise empty
-  Index key_length = 0;        ///< T but in cross-attention, where lengths of queries and keys count in pairs
-  std::string only_sums = {};  ///< why no document can be looked at, only sums over documents; otherwise empty
+  Index key_length = 0;        ///< T; in cross-attention the key length of the most common pair of lengths
+  std::string only_sums = {};  ///< why there are only sums over documents and none can be looked at; otherwise empty
 
   [[nodiscard]] Index longer() const { return std::max(length, key_length); }
-  /// Number of the job's document i among the documents of length T, from 0; -1: it has another length.
+  /// Number of the job's document i among those of length T; -1: another length.
   [[nodiscard]] Index number_of(Index i) const { return numbers[static_cast<std::size_t>(i)]; }
 };
 

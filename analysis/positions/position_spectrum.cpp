@@ -26,13 +26,12 @@ SpectrumQuartiles quartiles_of(const Matrix& amplitude) {
   return band;
 }
 
-// Equation (2); `square` = |pe|^2. What a transform leaves of constant columns, rounding of that size, is no
-// energy.
+// Equation (2); `square` = |pe|^2. Rounding that a transform leaves of constant columns is no energy.
 Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square) {
   Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
   energy(0) = 0.0;
   if (length % 2 == 0) energy(length / 2) *= 0.5;
-  const double all = square * static_cast<double>(length);  // Parseval: of both signs, the constant and the rest
+  const double all = square * static_cast<double>(length);  // Parseval: all frequencies of both signs, and the constant
   const double total = energy.sum();
   if (!std::isfinite(all + total))
     throw NumericError("position_spectrum: entries are too large for their squares; scale the positions down");
@@ -42,8 +41,7 @@ Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square
   return energy / energy(energy.size() - 1);
 }
 
-// How far one must descend from f in steps of `step` before ground higher than f is reached; infinity where
-// it never is.
+// Descent from f, in steps of `step`, before higher ground is reached; infinity if there is none.
 double descent(const Vector& mean, Index f, Index step) {
   double lowest = mean(f);
   for (Index g = f + step; g >= 1 && g < mean.size(); g += step) {
@@ -53,7 +51,7 @@ double descent(const Vector& mean, Index f, Index step) {
   return std::numeric_limits<double>::infinity();
 }
 
-// The highest point reaches no higher ground on either side: it stands above the lowest of all.
+// Without higher ground on either side, the prominence is the height above the lowest point of all.
 double prominence(const Vector& mean, Index f) {
   const double lesser = std::min(descent(mean, f, -1), descent(mean, f, 1));
   return std::isfinite(lesser) ? lesser : mean(f) - mean.tail(mean.size() - 1).minCoeff();
@@ -82,7 +80,7 @@ std::vector<SpectrumPeak> peaks_of(const Vector& mean, const PositionSpectrumOpt
   return peaks;
 }
 
-// Peaks as two arrays; one undefined peak where nothing stands out, as an axis has at least one entry.
+// Adds peaks as two arrays. Without peaks, one undefined entry: an axis has at least one.
 void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
   std::vector<double> frequency, height;
   for (const SpectrumPeak& peak : spectrum.peaks) {
@@ -98,8 +96,8 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
   fields.note_all("minimum_prominence", spectrum.options.minimum_prominence);
 }
 
-/// The spectrum of the rows that the first document's tokens read, beside its words; without words, of all
-/// rows. Rows that were never trained are omitted.
+/// Spectrum of the rows that the first document's tokens read, and of its words; without ids, of all rows.
+/// Rows that look untrained are omitted unless rows_option asks for them.
 struct PositionSpectrumAnalysis : Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {

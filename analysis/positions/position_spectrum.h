@@ -11,17 +11,16 @@
 namespace headwave {
 
 struct PositionSpectrumOptions {
-  SpectrumOptions spectrum;  ///< the published choice: rectangular window, nothing taken away
-  Index peaks = 8;           ///< at most this many are listed
-  double minimum_prominence =
-      0.1;  ///< a peak stands out by at least this share of the largest mean amplitude at f >= 1
+  SpectrumOptions spectrum;         ///< as published: rectangular window, nothing subtracted
+  Index peaks = 8;                  ///< largest number of peaks to list
+  double minimum_prominence = 0.1;  ///< least prominence of a peak, relative to the largest mean amplitude at f >= 1
 };
 
 /// Mean and quartiles over columns of the amplitude spectrum.
 struct SpectrumQuartiles {
   Vector mean;   ///< (floor(T/2) + 1)  in the unit of the embedding
-  Vector lower;  ///< (floor(T/2) + 1)  lower quartile
-  Vector upper;  ///< (floor(T/2) + 1)  upper quartile
+  Vector lower;  ///< (floor(T/2) + 1)
+  Vector upper;  ///< (floor(T/2) + 1)
 };
 
 /// A local maximum of the mean amplitude.
@@ -30,41 +29,38 @@ struct SpectrumPeak {
   double prominence = 0.0;  ///< height above the higher of the two lowest points on the way to higher ground
 };
 
-/// The frequencies of the position embedding. T = positions.
+/// Frequencies of the position embedding of T positions.
 struct PositionSpectrum {
   Index length = 0;  ///< T
   Matrix amplitude;  ///< (floor(T/2) + 1, d_model)  |DFT| of each column, not normalised
   SpectrumQuartiles positions;
-  SpectrumQuartiles words;   ///< the same of a sequence of word embeddings; empty where none was given
-  Vector cumulative_energy;  ///< (floor(T/2) + 1)  share of the non-constant energy at frequencies up to f; NaN: none
-  std::vector<SpectrumPeak> peaks;  ///< the most prominent first
+  SpectrumQuartiles words;          ///< the same for the word embeddings of a document; empty: not given
+  Vector cumulative_energy;         ///< (floor(T/2) + 1)  share of non-constant energy up to f; NaN: there is none
+  std::vector<SpectrumPeak> peaks;  ///< most prominent first
   std::string undefined;            ///< why there is no spectrum; otherwise empty
   PositionSpectrumOptions options;
 };
 
-/// The spectrum of positions: the absolute DFT of each column of the position embedding, its mean and
-/// quartiles over columns, peaks and energy.
+/// Computes the amplitude spectrum of a position embedding, by column and over columns, its peaks and energy.
 ///
 ///     P[f, c] = |sum_n w[n] pe[n, c] e^{-2 pi i f n / T}|,   f = 0 .. floor(T/2) cycles per T         (1)
 ///     E(f) = sum_{0 < g <= f} m_g sum_c P[g, c]^2 / sum_{0 < g} m_g sum_c P[g, c]^2                   (2)
 ///
-/// m_g = 2, but 1 at g = T/2: negative frequencies count too. A peak is a local maximum of the mean over
-/// columns at f >= 1, the ends of the range allowed, that stands out by the prominence asked for: from it one
-/// must descend that far before higher ground is reached. The mean hides columns that disagree; the quartiles
-/// show them.
+/// m_g = 2, since negative frequencies count too, but 1 at g = T/2. Peaks are local maxima of the mean over
+/// columns at f >= 1, the ends of the range included. A peak needs a minimum prominence: the descent from it
+/// before higher ground is reached. The mean hides columns that differ; the quartiles show them.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.2.
-/// @param positions  (T, d_model)  the rows that tokens 0 .. T-1 read; no rows: the model has no position table
+/// @param positions  (T, d_model)  the rows that tokens 0 .. T-1 read; no rows: there is no position table
 /// @param words      (T, d_model)  word embeddings of one document before positions are added; or empty
 /// @throws ShapeError if words are given and not as long as positions; NumericError if an entry is not finite
 PositionSpectrum position_spectrum(MatrixView positions, MatrixView words = {},
                                    const PositionSpectrumOptions& options = {});
 
-/// Fields position_spectrum/..., the mean first; only that, as NaN with the reason, where there is no
-/// spectrum.
+/// Fields position_spectrum/..., the mean first. Without a spectrum, only a NaN with the reason.
 std::vector<Field> describe(const PositionSpectrum& spectrum);
 
-/// Read by every analysis of the position table.
+/// Every analysis of the position table reads this option.
 inline constexpr OwnOption rows_option{
     "rows", "first rows of the position table to read; 0: those that look trained", 0, 2, 1'000'000'000, true};
 

@@ -14,16 +14,15 @@ Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<Pre
 
 namespace {
 
-/// atanh is infinite at 1, which a head of a single frequency reaches: the nearest double takes its place.
+/// atanh is infinite at 1, which a head of a single frequency reaches: a number just below 1 takes its place.
 double scaled(double number, NullScale scale) {
   constexpr double end = 1 - std::numeric_limits<double>::epsilon();
   if (scale == NullScale::coherence) return std::atanh(std::clamp(number, -end, end));
   return std::asin(std::sqrt(std::clamp(number, 0.0, 1.0)));
 }
 
-/// A draw standardised by the mean and deviation of the others, as the observed value is by draws it is not
-/// among.
-/// @param away  from the mean of all n draws
+/// Standardises a draw by the mean and deviation of the other draws, since an observation is no draw either.
+/// @param away  distance from the mean of all n draws
 double left_out(double away, double deviation, Index draws) {
   const auto n = static_cast<double>(draws);
   const double rest = (n - 1) * deviation * deviation - away * away * n / (n - 1);

@@ -17,8 +17,7 @@ namespace {
 
 constexpr Index points_in_cache = 512;  // points whose distances are computed together
 
-/// The nearest centroid of each point, the first of equals: as |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the
-/// one with the largest bracket.
+/// The nearest centroid of each point, the first of equals: the one with the largest x . c - |c|^2 / 2.
 std::vector<Index> nearest_of(const Matrix& points, const Matrix& centroids) {
   const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
   std::vector<Index> labels(static_cast<std::size_t>(points.rows()), 0);
@@ -42,7 +41,7 @@ std::vector<Index> nearest_of(const Matrix& points, const Matrix& centroids) {
   return labels;
 }
 
-// Any point, each as likely as it is often there.
+// A random point, with probability proportional to its multiplicity.
 Index any_point(Index count, std::span<const Index> times, Random& random) {
   if (times.empty()) return random.below(count);
   Index left = random.below(std::accumulate(times.begin(), times.end(), Index{0}));
@@ -51,8 +50,7 @@ Index any_point(Index count, std::span<const Index> times, Random& random) {
   return point;
 }
 
-// A point drawn with probability proportional to its share of the cumulative weight; any point where all
-// weights are zero.
+// A point drawn with probability proportional to its weight; any point if all weights are zero.
 Index drawn(const std::vector<double>& cumulative, Random& random) {
   const auto count = static_cast<Index>(cumulative.size());
   if (!(cumulative.back() > 0.0)) return random.below(count);
@@ -60,7 +58,7 @@ Index drawn(const std::vector<double>& cumulative, Random& random) {
   return std::min<Index>(place - cumulative.begin(), count - 1);
 }
 
-// Centroids from which Lloyd's algorithm may start, far from one another: greedy k-means++.
+// Draws starting centroids that are far from one another, by greedy k-means++.
 Matrix k_means_start(const Matrix& points, Index clusters, Random& random, std::span<const Index> times) {
   const auto candidates = 2 + static_cast<std::size_t>(std::log(static_cast<double>(clusters)));
   const auto distances_to = [&](Index centre) {
@@ -95,9 +93,9 @@ Matrix k_means_start(const Matrix& points, Index clusters, Random& random, std::
   return points(centres, Eigen::seqN(0, points.cols()));
 }
 
-constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels that stay end the run
+constexpr double to_rest = -1.0;  // a tolerance that is never met: the run ends only if no label changes
 
-// The points around their common mean, where squared distances lose fewest digits.
+// Points minus their common mean, where squared distances lose the fewest digits.
 struct Points {
   Points(MatrixView points, std::span<const Index> how_often)
       : times(how_often.begin(), how_often.end()), mean(Eigen::RowVectorXd::Zero(points.cols())) {
@@ -108,14 +106,14 @@ struct Points {
     rows = points.rowwise() - mean;
   }
 
-  std::vector<Index> times;  // (n)  how often each is there
+  std::vector<Index> times;  // (n)  multiplicities
   double all = 0;            // their sum
   Eigen::RowVectorXd mean;   // (d)
   Matrix rows;               // (n, d)
 
   [[nodiscard]] Index count() const { return rows.rows(); }
   [[nodiscard]] double often(Index i) const { return static_cast<double>(times[static_cast<std::size_t>(i)]); }
-  // Mean over the points of the mean square of their entries.
+  // Mean square of the points' entries.
   [[nodiscard]] double variance() const {
     double sum = 0;
     for (Index i = 0; i < count(); ++i) sum += often(i) * rows.row(i).squaredNorm();
@@ -124,16 +122,15 @@ struct Points {
 };
 
 struct Run {
-  Matrix centroids;  // (k, d) around the points' mean
+  Matrix centroids;  // (k, d)  minus the points' mean
   std::vector<Index> labels;
   double inertia = std::numeric_limits<double>::infinity();
   Index iterations = 0;
   bool converged = false;
 };
 
-// Gives every group without points the point that is farthest from its own centroid. A point that is alone in
-// its group stays there.
-// @returns (k)  how many points each group has
+// Gives every empty group the point farthest from its own centroid. Points alone in their group stay there.
+// @returns (k)  number of points in each group
 std::vector<Index> fill_empty(const Points& points, const Matrix& centroids, std::vector<Index>& labels) {
   std::vector<Index> counts(static_cast<std::size_t>(centroids.rows()), 0);
   const auto label = [&](Index i) { return labels[static_cast<std::size_t>(i)]; };
@@ -159,8 +156,7 @@ std::vector<Index> fill_empty(const Points& points, const Matrix& centroids, std
   return counts;
 }
 
-// Means of the groups, where none is left without points if that can be helped; of one without points, its
-// centroid.
+// Means of the groups after fill_empty(). A group that stays empty keeps its centroid.
 Matrix means_of(const Points& points, const Matrix& centroids, std::vector<Index>& labels) {
   const std::vector<Index> counts = fill_empty(points, centroids, labels);
   Matrix sums = Matrix::Zero(centroids.rows(), centroids.cols());
@@ -183,8 +179,7 @@ double inertia_of(const Points& points, const Matrix& centroids, const std::vect
   return sum;
 }
 
-// Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label
-// changes.
+// Lloyd's algorithm, until no label changes or the centroids' squared movement is at most `tolerance`.
 Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_iterations) {
   Run run;
   run.labels = nearest_of(points.rows, centroids);
@@ -202,10 +197,10 @@ Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_it
   return run;
 }
 
-constexpr Index at_once = 64;  // points at one end of the distances held at once
-constexpr Index piece = 256;   // and at the other
+constexpr Index at_once = 64;  // points whose distances are computed together
+constexpr Index piece = 256;   // points to which they are computed at a time
 
-// sum C(m, 2) over the lengths m of runs of equal items.
+// Sums C(m, 2) over the numbers m of equal items.
 template <class Item>
 double pairs_in_runs(std::vector<Item> items) {
   std::sort(items.begin(), items.end());
@@ -219,7 +214,7 @@ double pairs_in_runs(std::vector<Item> items) {
   return pairs;
 }
 
-// The points that are looked at, in their own order.
+// The points that are used, in their original order.
 std::vector<Index> looked_at(Index count, const SilhouetteOptions& options) {
   std::vector<Index> chosen(static_cast<std::size_t>(count));
   std::iota(chosen.begin(), chosen.end(), Index{0});
@@ -231,8 +226,8 @@ std::vector<Index> looked_at(Index count, const SilhouetteOptions& options) {
   return chosen;
 }
 
-// (rows, groups): distances of some points, summed over each group. By differences, so that equal points are at
-// distance zero; piece by piece, so that distances never leave the cache.
+// (rows, groups): distances of some points, summed over each group. They are computed from differences, so
+// that equal points have distance zero, and piece by piece, so that they stay in the cache.
 Matrix summed_distances(const Matrix& columns, const Matrix& members, Index first, Index rows) {
   Matrix summed = Matrix::Zero(rows, members.cols());
   Matrix distances(rows, piece);
@@ -261,7 +256,7 @@ KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const 
     Random random = root.stream(static_cast<std::uint64_t>(restart));
     Run run =
         lloyd(centred, k_means_start(centred.rows, options.clusters, random, times), tolerance, options.max_iterations);
-    run.labels = {};  // n numbers per restart that the last run finds again
+    run.labels = {};  // n numbers per restart, which the last run computes again
     runs[static_cast<std::size_t>(restart)] = std::move(run);
   });
 
@@ -273,7 +268,7 @@ KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const 
 }
 
 std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
-  // Around the centroids' mean, for the digits' sake.
+  // Relative to the centroids' mean, to lose fewer digits.
   const Eigen::RowVectorXd mean = centroids.colwise().mean();
   return nearest_of(points.rowwise() - mean, centroids.rowwise() - mean);
 }
@@ -303,7 +298,7 @@ double silhouette(MatrixView points, const std::vector<Index>& labels, const Sil
   const std::vector<Index> chosen = looked_at(points.rows(), options);
   const auto count = static_cast<Index>(chosen.size());
   const Matrix columns = points(chosen, Eigen::seqN(0, points.cols())).transpose();
-  // Groups of the chosen points, in the order in which they come.
+  // Numbers the groups of the chosen points by first appearance.
   std::vector<Index> number(labels.size(), -1), group;
   std::vector<double> sizes;
   for (const Index i : chosen) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Means of blocks of documents in a row, as equal as they can be.
+/// Means of blocks of consecutive documents, as equal in size as possible.
 std::vector<Matrix> block_means(const std::vector<Matrix>& set, Index block) {
   const Index documents = std::ssize(set), blocks = documents / block;
   std::vector<Matrix> means;
@@ -32,7 +32,7 @@ std::vector<Matrix> block_means(const std::vector<Matrix>& set, Index block) {
   return means;
 }
 
-/// The share of all assignments that are the observed one or come to the same.
+/// The share of assignments that equal the observed one or its mirror image.
 double least_level(Index n1, Index n2, bool paired) {
   if (paired) return std::min(1.0, std::exp2(1 - static_cast<double>(n1)));
   double ways = 1;
@@ -41,15 +41,14 @@ double least_level(Index n1, Index n2, bool paired) {
   return std::min(1.0, (n1 == n2 ? 2 : 1) / ways);
 }
 
-/// Row r of every document, a document per row.
+/// (documents, columns)  Row r of every document.
 Matrix row_of(const std::vector<Matrix>& set, Index r) {
   Matrix row(static_cast<Index>(set.size()), set[0].cols());
   for (Index d = 0; d < row.rows(); ++d) row.row(d) = set[static_cast<std::size_t>(d)].row(r);
   return row;
 }
 
-/// What every draw does with every block, the first draw what was observed: its sign, or 1 where it is of the
-/// first set.
+/// (draws + 1, blocks): the sign of each block, or 1 if it is in the first set. The first row is as observed.
 Matrix assignments(Index documents, Index of_first, bool paired, const MeanChangeOptions& options) {
   Random random(options.seed);
   Matrix drawn = Matrix::Zero(options.draws + 1, documents);
@@ -159,7 +158,7 @@ MeanChange mean_change(const std::vector<Matrix>& first_set, const std::vector<M
   // No change lies beyond the largest of all draws, of which the observed one is one.
   if (!enough || rank < 2 || result.least_level > options.level) return result;
   std::nth_element(most.begin(), most.begin() + (rank - 1), most.end(), std::greater<>());
-  // Assignments that come to the same, mirrored say, differ by rounding alone.
+  // Equivalent assignments, such as mirror images, differ by rounding.
   result.factor = most[static_cast<std::size_t>(rank - 1)] * (1 + 1e-9);
   return result;
 }

@@ -45,7 +45,7 @@ double inverse_trigamma(double value) {
   return std::exp((low + high) / 2);
 }
 
-/// What is usual among the items' variances.
+/// Distribution of the variances over items: degrees of freedom d_0 and variance s_0^2.
 struct Prior {
   double degrees = 0, variance = 0;
 };
@@ -56,7 +56,7 @@ Prior prior_of(const std::vector<double>& degrees, const std::vector<double>& va
   for (const double one : variances)
     if (one > 0) positive.push_back(one);
   if (positive.size() < 5) return {};
-  // A variance of 0, of items that rounding makes equal, has no logarithm.
+  // A variance of 0, from items that rounding makes equal, has no logarithm.
   const double floor = 1e-5 * quantile(positive, 0.5);
   const auto n = static_cast<double>(variances.size());
   std::vector<double> e(variances.size());
@@ -67,7 +67,7 @@ Prior prior_of(const std::vector<double>& degrees, const std::vector<double>& va
   }
   for (std::size_t i = 0; i < e.size(); ++i)
     spread += ((e[i] - mean) * (e[i] - mean) * n / (n - 1) - trigamma(degrees[i] / 2)) / n;
-  constexpr double many = 1e4;  // degrees of freedom that stand for a variance all items share
+  constexpr double many = 1e4;  // degrees of freedom that mean one variance for all items
   const double of_prior = spread > 0 ? std::min(many, 2 * inverse_trigamma(spread)) : many;
   return {of_prior, std::exp(mean + digamma(of_prior / 2) - std::log(of_prior / 2))};
 }
@@ -93,7 +93,7 @@ Vector moderated_p_values(const ItemSums& sums, const ModeratedTestOptions& opti
     const double variance = (prior.degrees * prior.variance + degrees[k] * variances[k]) / freedom;
     const double mean = options.two_sided ? std::abs(sums.mean(i)) : sums.mean(i);
     const double error = std::sqrt(variance / sums.documents[i]);
-    // t of the one-sided tail 0.1 is 1.28 or more.
+    // The tail at t = 1.28 is 0.1 or more for any degrees of freedom.
     const double tail = mean <= 1.28 * error ? 1
                         : error > 0          ? student_tail(mean / error, freedom)
                                              : std::numeric_limits<double>::min();

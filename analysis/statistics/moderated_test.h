@@ -4,9 +4,9 @@
 
 namespace headwave {
 
-/// Sums over documents of one number for each item, such as a word. A document without the item has no number for it.
+/// Sums over documents of one number per item, such as a word. Documents without the item are not counted.
 struct ItemSums {
-  Vector documents;  ///< (items)  n: in how many documents the number is defined
+  Vector documents;  ///< (items)  n: documents in which the number is defined
   Vector sum;        ///< (items)
   Vector squares;    ///< (items)  sum of squares
 
@@ -20,20 +20,20 @@ struct ItemSums {
 };
 
 struct ModeratedTestOptions {
-  Index least_documents = 3;  ///< fewer test nothing
-  bool two_sided = false;     ///< false: only a mean above 0 counts
+  Index least_documents = 3;  ///< items in fewer documents are not tested
+  bool two_sided = false;     ///< false: tests only for a mean above 0
 };
 
 /// Tests whether each item's mean over documents is above 0, for many items with few documents each.
 ///
 ///     t = mean sqrt(n) / s~,   s~^2 = (d_0 s_0^2 + (n - 1) s^2) / (d_0 + n - 1)                  (1)
 ///
-/// compared with Student's t of d_0 + n - 1 degrees of freedom. s^2 is the item's variance over its documents, and s_0^2 and
-/// d_0 describe how variances spread over items, estimated by the method of moments for log s^2. Three documents alone give
-/// a variance nobody can rely on; together the items say what is usual.
+/// t is compared with Student's t of d_0 + n - 1 degrees of freedom. s^2 is the item's variance over its
+/// documents. s_0^2 and d_0 describe how variances are distributed over items, estimated by the method of
+/// moments for log s^2. One variance from three documents is unreliable; all items tell what is usual.
 ///
-/// Where fewer than 5 items are tested, d_0 = 0: every item has its own variance. One-sided p-values above 0.1 are given as 1,
-/// since no rate of false discoveries that is of use reads them.
+/// If fewer than 5 tested items have a variance above 0, d_0 = 0: each item has only its own variance. The
+/// p-value is 1 if t, or |t| if two-sided, is at most 1.28, where a one-sided tail is 0.1 or more and of no use.
 ///
 /// Source: Smyth 2004, doi:10.2202/1544-6115.1027.
 /// @returns (items)  p-values; NaN: not tested

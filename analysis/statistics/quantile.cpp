@@ -22,7 +22,7 @@ double quantile(std::vector<double> values, double q) {
   const auto lower = values.begin() + static_cast<std::ptrdiff_t>(whole);
   std::nth_element(values.begin(), lower, values.end());
   const double below = *lower;
-  // Exactly on a value nothing is interpolated: an infinite neighbour would make NaN of it.
+  // Exactly on a value: interpolating towards an infinite neighbour would give NaN.
   if (place == whole) return below;
   const double above = *std::min_element(lower + 1, values.end());
   return below + (place - whole) * (above - below);
@@ -45,14 +45,14 @@ double student_tail(double t, double degrees) {
     throw NumericError(fmt::format(
         "student_tail: t = {} with {} degrees of freedom; expected a t that is not NaN and more than 0 degrees", t,
         degrees));
-  // In double: long double takes several times as long, and no test of hypotheses reads its digits.
+  // In double: long double takes several times as long, and no test needs its digits.
   using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
   return cdf(complement(boost::math::students_t_distribution<double, InDouble>(degrees), t));
 }
 
 namespace {
 
-/// What Student's t exceeds with this probability.
+/// The t that Student's t exceeds with this probability.
 double student_quantile(double tail, double degrees) {
   if (!(tail > 0 && tail < 0.5) || !(degrees > 0))
     throw NumericError(fmt::format("an interval of tails {} with {} degrees of freedom; expected (0, 1/2) and above 0",

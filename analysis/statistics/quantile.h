@@ -9,7 +9,7 @@
 
 namespace headwave {
 
-/// The value below which a share q of the values lies, interpolated linearly between the two nearest.
+/// Quantile: the value below which a share q of the values lies, interpolated between the two nearest.
 ///
 ///     h = (n - 1) q,    x_(floor h) + (h - floor h) (x_(floor h + 1) - x_(floor h))           (1)
 ///
@@ -21,27 +21,24 @@ namespace headwave {
 /// @throws ShapeError if there are no values; NumericError if q is outside [0, 1] or a value is NaN
 double quantile(std::vector<double> values, double q);
 
-/// Equation (1) of every row, such as a head's resamples or draws under a null.
-///
+/// quantile() of every row, such as a head's resamples or draws of a null.
 /// @param draws  (rows, draws)
 /// @param q      in [0, 1]
-/// @returns (rows)  NaN where a draw is not finite, or there is none
+/// @returns (rows)  NaN if a draw is not finite, or there is none
 /// @throws NumericError if q is outside [0, 1]
 Vector row_quantiles(const Matrix& draws, double q);
 
-/// The z that a standard normal variable exceeds with this probability.
-///
+/// The z that a standard normal variable exceeds with probability `tail`.
 /// @param tail  in (0, 1)
 /// @throws NumericError if it is outside
 double normal_quantile(double tail);
 
 /// The probability that Student's t exceeds a number.
-///
 /// @param degrees  of freedom, > 0
-/// @throws NumericError if t is NaN or degrees is outside
+/// @throws NumericError if t is NaN or degrees <= 0
 double student_tail(double t, double degrees);
 
-/// Half the width of the interval of a number by leaving out one of n groups of the data at a time.
+/// Half width of a jackknife confidence interval: one of n groups of the data is left out at a time.
 ///
 ///     t sqrt( (n - 1) / n  sum_g (x_g - mean)^2 ),   t Student's with n - 1 degrees of freedom                  (1)
 ///
@@ -50,33 +47,33 @@ double student_tail(double t, double degrees);
 /// @param coverage  in (0, 1)
 double jackknife_error(const Vector& left, double coverage);
 
-/// How intervals over documents are drawn.
+/// Options of bootstrap intervals over documents.
 struct ResampleOptions {
-  Index resamples = 200;      ///< of the documents; fewer than 2: no intervals
-  double coverage = 0.9;      ///< of the intervals
+  Index resamples = 200;  ///< fewer than 2: no intervals
+  double coverage = 0.9;
   Index least_documents = 5;  ///< fewer documents give no interval
   std::uint64_t seed = 1;
   int threads = 1;  ///< over resamples; does not change results
 };
 
-/// Ends of an interval of every head.
+/// Ends of an interval for every head.
 struct BootstrapInterval {
   Vector lower, upper;  ///< (rows)  NaN: undefined
 };
 
-/// Percentile intervals over documents drawn with replacement, expanded for few documents.
+/// Bootstrap percentile intervals over documents, widened for few documents.
 ///
 ///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)
 ///
-/// Percentile intervals of a mean over n are too narrow by sqrt((n - 1) / n), since the resampled variance
-/// divides by n, and by the normal for Student's quantile: 90 % intervals of 20 documents cover 87 %, of 5
-/// documents 78 %. The percentiles tail' and 1 - tail' make up for both; as n grows tail' becomes tail.
+/// For a mean over n, plain percentile intervals are too narrow for two reasons: the resampled variance
+/// divides by n instead of n - 1, and percentiles are normal quantiles instead of Student's. 90 % intervals
+/// of 20 documents cover 87 %, of 5 documents 78 %. The percentiles tail' and 1 - tail' correct both.
 ///
-/// Source: Efron 1979, doi:10.1214/aos/1176344552; Hesterberg 2015, doi:10.1080/00031305.2015.1089789, for (1).
-/// @param estimate   (rows)  of all documents; where it is NaN, or a resample's is, the interval is undefined
+/// Source: Efron 1979, doi:10.1214/aos/1176344552; (1) Hesterberg 2015, doi:10.1080/00031305.2015.1089789.
+/// @param estimate   (rows)  from all documents; if it or a resample's is NaN, the interval is undefined
 /// @param documents  n; below 2, or below least_documents, every interval is undefined
 /// @param random     resample i is drawn from its stream i; the seed of the options is not read
-/// @param numbers    the same (rows) numbers of documents that count so many times each, (n)
+/// @param numbers    computes the (rows) numbers, given how many times each of n documents counts
 /// @throws NumericError if the coverage is not in (0, 1)
 BootstrapInterval bootstrap_interval(const Vector& estimate, Index documents, const ResampleOptions& options,
                                      const Random& random,

@@ -19,7 +19,7 @@ Vector centred_and_unbiased(const Vector& q, const Vector& k, Eigen::Ref<const V
   const Vector before_q = prefix_sums(q), before_k = prefix_sums(k);
   Vector result(sums.size());
   for (Index t = -near; t <= near; ++t) {
-    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);  // of i
+    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);  // range of i
     const double sum_q = before_q[end] - before_q[first], sum_k = before_k[end + t] - before_k[first + t];
     const auto count = static_cast<double>(length - std::abs(t));
     result[t + near] = (sums[t + near] - mean_q * sum_k - mean_k * sum_q + count * mean_q * mean_k) / count;
@@ -27,7 +27,7 @@ Vector centred_and_unbiased(const Vector& q, const Vector& k, Eigen::Ref<const V
   return result;
 }
 
-/// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.
+/// Cross-covariances summed over documents, at lags |t| <= reach. Rows are (head), or (head, component).
 struct CrossCovariances {
   Index documents = 0;
   Matrix covariance, correlation, unbiased;  ///< (rows * d_head, 2 reach + 1)
@@ -97,8 +97,7 @@ CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
     result.unbiased.row(j) =
         centred_and_unbiased(waves.query.col(j), waves.key.col(j), result.covariance.row(j).transpose()).transpose();
   }
-  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is
-  // centred.
+  // The row means of Q S K^T are Q S times the mean key. Subtracting them centres the weighted sum.
   const Vector mean_key = waves.key.colwise().mean().transpose();
   const Vector before = prefix_sums(product(waves.query, gain.cwiseProduct(mean_key)));
   for (Index t = -near; t <= near; ++t) {

@@ -13,7 +13,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// m_f: negative frequencies count too, T/2 has no other sign.
+/// m_f of (1): negative frequencies count too, except at T/2.
 double multiplicity(Index f, Index length) {
   return 2 * f == length ? 1.0 : 2.0;
 }
@@ -23,7 +23,7 @@ struct Curve {
   double value = 0, slope = 0, bend = 0;
 };
 
-/// D(t). The frequencies are gone through some at a time, each with its own phase, so that they go side by side.
+/// D(t). Several frequencies are computed side by side, each with its own phase.
 Curve wave_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
   constexpr int lanes = 8;
   using Lanes = Eigen::Array<double, lanes, 1>;
@@ -52,7 +52,7 @@ Curve wave_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) 
   return {value.sum(), slope.sum(), bend.sum()};
 }
 
-/// The maximum near a grid point, within half a grid step to either side of its neighbours.
+/// The maximum within one grid step of a grid point.
 double refined(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double start, double step) {
   double low = start - step, high = start + step, t = start;
   for (int round = 0; round < 60; ++round) {
@@ -71,9 +71,8 @@ struct Peak {
   bool at_edge = false;
 };
 
-/// Higher first; of equal heights the one nearer to 0, then the left one: offset_peak()'s rule. Not
-/// offset_peak() itself: these peaks lie between whole offsets, their heights are refined and equal only up
-/// to rounding, and a second one is asked for.
+/// Order of offset_peak(): the higher peak, then the one nearer to 0, then the left one. offset_peak() itself
+/// does not fit: these peaks lie between whole offsets, their heights are rounded, and the second is needed.
 bool before(const Peak& a, const Peak& b) {
   const double equal = 1e-12 * std::max(std::abs(a.height), std::abs(b.height));
   if (std::abs(a.height - b.height) > equal) return a.height > b.height;
@@ -81,7 +80,7 @@ bool before(const Peak& a, const Peak& b) {
   return a.offset < b.offset;
 }
 
-/// sum_{f > 0} m_f |C(f)|; NaN: nothing but rounding.
+/// sum_{f > 0} m_f |C(f)|; NaN: only rounding.
 double modulus_of(Eigen::Ref<const Eigen::VectorXcd> cross, Index length) {
   const Matrix sizes = magnitudes(cross);
   double modulus = 0;
@@ -103,7 +102,7 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   }
   if (peaks.empty()) peaks.push_back({grid[middle], 0.0, false});
   std::sort(peaks.begin(), peaks.end(), before);
-  // The grid may order two peaks of nearly equal height wrongly: refine those that can still win.
+  // The grid can order peaks of nearly equal height wrongly, so all that can still win are refined.
   peaks.resize(std::min<std::size_t>(peaks.size(), 5));
   for (Peak& peak : peaks) {
     if (peak.at_edge) continue;
@@ -120,8 +119,8 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   return delay;
 }
 
-/// D(t) on a grid finer than a token, from one padded transform.
-/// @returns (2 reach oversample + 1, heads)  |t| <= reach
+/// D(t) for |t| <= reach on a grid finer than a token, from one padded transform.
+/// @returns (2 reach oversample + 1, heads)
 Matrix waves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
   if (length < 1 || cross.rows() != length / 2 + 1)
     throw ShapeError(
@@ -154,8 +153,7 @@ Matrix delay_by_frequency(const MatrixC& cross, Index length) {
   for (Index f = 1; f < cross.rows(); ++f)
     for (Index column = 0; column < cross.cols(); ++column) {
       const Complex c = cross(f, column);
-      // At half the length C is real: the sign of its imaginary part is rounding, and half a turn the same
-      // both ways.
+      // At T/2 C is real: the sign of its imaginary part is rounding, and half a turn is the same both ways.
       const double phase = 2 * f == length ? (c.real() < 0 ? std::numbers::pi : 0) : std::arg(c);
       if (c != Complex(0)) result(f, column) = -phase / (turn * static_cast<double>(f));
     }

@@ -14,12 +14,12 @@ namespace {
 
 constexpr Index lowest_frequency = 5;    // cycles per T: slower columns are drift
 constexpr double shortest_period = 4;    // tokens per cycle: faster columns are noise between neighbours
-constexpr double noise_quantile = 0.99;  // of the same share in columns without order
+constexpr double noise_quantile = 0.99;  // of the peak share in columns of noise
 
-/// The share that one in a hundred columns of T independent normal numbers exceeds. Randomised phases alone would leave
-/// every |F[f]|, and so the share, as it was; in columns without order the power is random too.
+/// The peak share that one in a hundred columns of T independent normal numbers exceeds. Randomised phases
+/// would not do as noise, since they keep every |F[f]| and so the share.
 ///
-/// Source: Fisher 1929, doi:10.1098/rspa.1929.0151, for a test of hidden periodicity; the criterion is this project's.
+/// Source: Fisher 1929, doi:10.1098/rspa.1929.0151, tests hidden periodicity; the criterion is this project's.
 double periodic_threshold(Index length) {
   if (length < 4) return 1;
   std::vector<double> shares;
@@ -38,7 +38,7 @@ struct PeriodicColumns {
   Index documents = 0;
   Vector query, key;        ///< (rows)  number of periodic columns
   Matrix share;             ///< (rows * d_head, 2)  peak shares of query and key columns; NaN: beyond the rank
-  First<Matrix> frequency;  ///< (rows * d_head, 2)  where those peaks are in the first document, cycles per T
+  First<Matrix> frequency;  ///< (rows * d_head, 2)  frequencies of these peaks in the first document, cycles per T
 };
 
 struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
@@ -85,7 +85,6 @@ struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
   }
 
  private:
-  /// A periodic column's share exceeds the threshold, and its peak lies inside the band.
   [[nodiscard]] bool is_periodic(const PeakShare& peak) const {
     return peak.share > threshold_ && peak.in_band(site().length);
   }

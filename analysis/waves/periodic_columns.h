@@ -4,12 +4,12 @@
 
 namespace headwave {
 
-/// The strongest line of a column's spectrum, and the share of the column's power that it holds.
+/// The strongest frequency of a column, and its share of the column's power.
 struct PeakShare {
-  Index frequency = 0;  ///< f >= 1 of the peak, cycles per T
-  double share = 0;     ///< of the power at f >= 1 that lies within one bin of it; 0: the column is constant
+  Index frequency = 0;  ///< of the peak, f >= 1, cycles per T
+  double share = 0;  ///< share of the power at f >= 1 that lies within one bin of the peak; 0: the column is constant
 
-  /// Whether the peak lies inside the band.
+  /// Whether the peak is neither drift (below 5 cycles per T) nor noise (periods below 4 tokens).
   [[nodiscard]] bool in_band(Index length) const;
 };
 

@@ -35,8 +35,7 @@ Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vecto
     weight.row(p) << turn.real(), turn.imag();
     weight.row(p) *= gain.head(rotation.rank()).dot(rotation.direction.col(p).cwiseAbs2());
   }
-  // At f >= 0 a direction and its conjugate are two terms of the sum, of different amplitude: nothing is
-  // lost.
+  // For f >= 0 a direction and its conjugate are two terms of the sum with different amplitudes.
   const Matrix parts = product(amplitude.cwiseAbs2(), weight);
   Eigen::VectorXcd cross(amplitude.rows());
   cross.real() = parts.col(0);
@@ -53,7 +52,7 @@ Vector numbers_of(const std::vector<Delay>& delays, double Delay::*number) {
   return numbers;
 }
 
-/// Sum over the first documents, each counted so many times.
+/// Sum over the first documents, each multiplied by its number of times.
 MatrixC sum_of(const CrossSpectra& spectra, const std::vector<double>& times) {
   MatrixC sum = MatrixC::Zero(spectra.by_document.front().rows(), spectra.by_document.front().cols());
   for (std::size_t d = 0; d < times.size(); ++d)
@@ -61,7 +60,6 @@ MatrixC sum_of(const CrossSpectra& spectra, const std::vector<double>& times) {
   return sum;
 }
 
-/// p-values of the coherence.
 Vector p_values_of(const CrossSpectra& spectra, Index length, const Vector& coherence,
                    const PhaseDelayOptions& options) {
   Matrix null(coherence.size(), std::ssize(spectra.null));
@@ -69,7 +67,7 @@ Vector p_values_of(const CrossSpectra& spectra, Index length, const Vector& cohe
     const MatrixC& cross = spectra.null[static_cast<std::size_t>(draw)];
     null.col(draw) = numbers_of(delays(cross, length, options.delay), &Delay::coherence);
   });
-  Vector like_null = coherence;  // over the documents that the null is of
+  Vector like_null = coherence;  // over the documents of the null
   if (spectra.null_documents > 0 && spectra.null_documents < std::ssize(spectra.by_document)) {
     const std::vector<double> once(static_cast<std::size_t>(spectra.null_documents), 1.0);
     like_null = numbers_of(delays(sum_of(spectra, once), length, options.delay), &Delay::coherence);
@@ -78,14 +76,14 @@ Vector p_values_of(const CrossSpectra& spectra, Index length, const Vector& cohe
 }
 
 constexpr Index phase_bins = 64;
-constexpr Index null_documents = 2;  // documents over which the null is drawn: it costs a transform each
+constexpr Index null_documents = 2;  // documents over which the null is drawn: each costs a transform per draw
 
-/// Rotations between the directions of a query and random directions of a key, shared by heads of one rank.
+/// Rotations between the query directions and random key directions, shared by heads of the same rank.
 class RandomRotations {
  public:
   RandomRotations() = default;
   RandomRotations(Index d_model, const std::vector<ChainHead>& heads, Index draws, std::uint64_t seed, int threads) {
-    const Index pool = std::max<Index>(draws, 100);  // eigenvectors cost much: every head takes some of these
+    const Index pool = std::max<Index>(draws, 100);  // eigenvectors are slow: each head takes some of these
     for (std::size_t row = 0; row < heads.size(); ++row) {
       const auto rank = static_cast<std::size_t>(heads[row].rank);
       by_rank_.resize(std::max(by_rank_.size(), rank + 1));
@@ -94,7 +92,7 @@ class RandomRotations {
         rotations.resize(static_cast<std::size_t>(pool));
         parallel_for(pool, threads, [&](Index i) {
           Random random = Random(seed).stream(1000000 + static_cast<std::uint64_t>(i));
-          // Where query and key have nothing in common, which directions the query reads does not matter.
+          // Random key directions are distributed alike around any query directions: these can be fixed.
           QkSvd frame;
           frame.query = Matrix::Identity(d_model, heads[row].rank);
           frame.key = random_frame(d_model, heads[row].rank, random);
@@ -110,7 +108,7 @@ class RandomRotations {
     }
   }
 
-  /// One draw of a head. Every head takes its own from the pool, so that heads do not err together.
+  /// One draw of a head. Heads take different draws from the pool, so that they do not err together.
   [[nodiscard]] const PhaseRotation& of(Index row, Index rank, std::size_t draw) const {
     const Index which = drawn_[static_cast<std::size_t>(row)][draw];
     return by_rank_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(which)];
@@ -118,10 +116,10 @@ class RandomRotations {
 
  private:
   std::vector<std::vector<PhaseRotation>> by_rank_;
-  std::vector<std::vector<Index>> drawn_;  // by row: which of them
+  std::vector<std::vector<Index>> drawn_;  // [row]  rotations that it takes
 };
 
-/// Phases by which heads turn the waves of documents, summed over documents.
+/// Histograms of phases and cross-spectra, summed over documents.
 struct PhaseSums {
   Matrix query, key;  // (rows, (floor(T/2) + 1) * bins)  equation (1)
   CrossSpectra cross;
@@ -148,7 +146,7 @@ struct PhaseDelayAnalysis : AnalysisOf<PhaseSums> {
   [[nodiscard]] std::vector<Field> finish_sum(PhaseSums& sum, Finished& finished) override;
 
  private:
-  /// Adds (1) and (2) of a head over one document, and what random rotations would make of its queries.
+  /// Adds (1) and (2) of a head over one document, and (2) for random rotations.
   void add(PhaseSums& found, const HeadWaves& waves) const {
     if (waves.rank() == 0) return;
     const PhaseRotation& rotation = waves.head->rotation;
@@ -241,7 +239,7 @@ PhaseDelay phase_delay(const CrossSpectra& spectra, Index length, const PhaseDel
   result.upper = ends.upper;
   result.p_value = p_values_of(spectra, length, result.coherence, options);
   result.q_value = q_values(result.p_value);
-  // What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
+  // A delay that chance explains has the status `chance`, also at the end of the search.
   result.offset = Vector::Constant(std::ssize(found), not_defined);
   for (Index row = 0; row < result.offset.size(); ++row) {
     const Delay& delay = found[static_cast<std::size_t>(row)];

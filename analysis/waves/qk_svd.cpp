@@ -26,7 +26,7 @@ Index numerical_rank(const Vector& gain, Index largest_size) {
   return rank;
 }
 
-/// The sign of each column, such that its entry of largest modulus, of equal ones the first, is positive.
+/// The sign that makes each column's entry of largest modulus (of equals, the first) positive.
 Vector signs_of(const Matrix& columns) {
   Eigen::RowVectorXd largest = Eigen::RowVectorXd::Zero(columns.cols());
   for (Index row = 0; row < columns.rows(); ++row)
@@ -34,13 +34,13 @@ Vector signs_of(const Matrix& columns) {
   return (largest.array() < 0).select(Vector::Constant(columns.cols(), -1).transpose(), 1.0).transpose();
 }
 
-/// Descending modulus, conjugate pairs together with the positive phase first. Moduli that differ by rounding
-/// alone are equal: the order must not depend on the last digit.
+/// Order by descending modulus, then by ascending |phase|, the positive phase of a conjugate pair first.
+/// Moduli that differ by rounding are equal, so that the order does not depend on the last digit.
 std::vector<Index> order_of(const Eigen::VectorXcd& values) {
   std::vector<Index> order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), Index{0});
   std::sort(order.begin(), order.end(), [&](Index a, Index b) { return std::abs(values[a]) > std::abs(values[b]); });
-  // Groups of equal modulus, each by phase.
+  // Within groups of equal modulus: by phase.
   const double equal = 64 * std::numeric_limits<double>::epsilon() * static_cast<double>(values.size());
   for (auto first = order.begin(); first != order.end();) {
     auto last = first + 1;
@@ -54,8 +54,8 @@ std::vector<Index> order_of(const Eigen::VectorXcd& values) {
   return order;
 }
 
-/// A real matrix with the singular values of the eigenvectors of a real one: p and its conjugate, side by
-/// side, are sqrt(2) (Re p, Im p) times a unitary matrix.
+/// A real matrix with the same singular values as the eigenvectors of a real one: the columns of p and its
+/// conjugate are sqrt(2) (Re p, Im p) times a unitary matrix.
 Eigen::MatrixXd real_form(const Eigen::MatrixXcd& vectors) {
   Eigen::MatrixXd real = vectors.real();
   for (Index c = 0; c + 1 < vectors.cols(); ++c) {
@@ -70,8 +70,8 @@ Eigen::MatrixXd real_form(const Eigen::MatrixXcd& vectors) {
 /// Re p and Im p of every direction p; a conjugate pair shares them.
 struct RealColumns {
   Matrix columns;            ///< (k, 2 directions at most)
-  std::vector<Index> first;  ///< of a direction, the column of its real part
-  Vector sign;               ///< (directions)  -1 of a conjugate
+  std::vector<Index> first;  ///< (directions)  column of the real part
+  Vector sign;               ///< (directions)  -1: a conjugate
 
   explicit RealColumns(const MatrixC& directions)
       : columns(directions.rows(), 2 * directions.cols()), sign(Vector::Ones(directions.cols())) {
@@ -98,7 +98,7 @@ double condition_of(const Eigen::MatrixXd& v) {
   return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
 }
 
-/// A vector of every head, NaN beyond its length.
+/// One vector per head, filled up with NaN.
 template <class VectorOfHead>
 Matrix by_component(const std::vector<ChainHead>& heads, Index components, const VectorOfHead& vector_of) {
   Matrix values = Matrix::Constant(std::ssize(heads), components, not_defined);
@@ -109,7 +109,7 @@ Matrix by_component(const std::vector<ChainHead>& heads, Index components, const
   return values;
 }
 
-/// Gains, ranks, phases, retentions and conditions of the weights alone.
+/// Fields that depend on the weights alone.
 std::vector<Field> fields_of(const std::vector<ChainHead>& heads, const HeadGrid& grid) {
   const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
   Index components = 0;

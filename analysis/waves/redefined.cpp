@@ -1,4 +1,4 @@
-// What the most periodic redefined queries and keys look like over one document.
+// The most periodic redefined queries and keys over one document.
 
 #include <algorithm>
 #include <cmath>
@@ -14,15 +14,15 @@ namespace {
 
 constexpr Index shown_waves = 4;  // of each head
 
-/// The most periodic columns of redefined queries and keys over the first document, to be drawn.
+/// The most periodic columns of redefined queries and keys over the first document, for a figure.
 struct RedefinedWaves {
   Matrix query, key;  ///< (rows * shown_waves, T)  NaN: fewer columns
-  Matrix component;   ///< (rows, shown_waves)  which they are, from 1
+  Matrix component;   ///< (rows, shown_waves)  their numbers, from 1
 };
 
-/// The columns of a head in the order in which they are shown: first the most periodic column, by the peak share of the
-/// query column, of each range of periods [2, 8), [8, 32), [32, 128), ... tokens, so that a shift by the head's offset is a
-/// visible part of a period in one of them, then the most periodic of the others.
+/// A head's columns in the order in which they are shown. First comes the most periodic column of each range
+/// of periods, [2, 8), [8, 32), [32, 128), ... tokens, so that in one of them a shift by the head's offset is
+/// a visible part of a period. The others follow. The peak share of the query column decides.
 std::vector<Index> shown_columns(const HeadWaves& waves) {
   const Index length = waves.length();
   std::vector<PeakShare> peaks;

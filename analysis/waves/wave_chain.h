@@ -11,8 +11,8 @@
 
 namespace headwave {
 
-/// One head's redefined queries and keys over one document of T tokens, and their transforms: what every
-/// analysis of the chain reads. Biases are left out; rotary positions are not applied.
+/// One head's redefined queries and keys over a document of T tokens, and their transforms, for all analyses
+/// of the wave chain. Biases and rotary positions are omitted.
 struct HeadWaves {
   Index row = 0;  ///< of the HeadGrid
   const ChainHead* head = nullptr;
@@ -20,7 +20,7 @@ struct HeadWaves {
   Matrix key;              ///< (T, k)  K = X U_K
   MatrixC padded_query;    ///< (T + 1, k)  padded_spectrum() of Q
   MatrixC padded_key;      ///< (T + 1, k)
-  MatrixC query_spectrum;  ///< (floor(T/2) + 1, k)  transform of Q
+  MatrixC query_spectrum;  ///< (floor(T/2) + 1, k)
   MatrixC key_spectrum;    ///< (floor(T/2) + 1, k)
 
   [[nodiscard]] Index length() const { return query.rows(); }
@@ -31,7 +31,7 @@ struct HeadWaves {
 /// @param key    (T, d_head)  x W_K of the key head that it reads, without bias
 HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key);
 
-/// Which row of a matrix (heads * components, ...) belongs to a component of a head.
+/// Row of a head's component in a matrix (heads * components, ...).
 inline Index component_row(Index row, Index component, Index components) {
   return row * components + component;
 }
@@ -39,16 +39,15 @@ inline Index component_row(Index row, Index component, Index components) {
 /// Frequencies 0 .. floor(T/2), in cycles per T tokens.
 Axis frequency_axis(Index length);
 
-/// One layer of the wave chain as a document passes.
+/// States of one layer of the wave chain in one document.
 struct WaveLayer {
-  Index layer = 0;   ///< its number
-  Index place = 0;   ///< among the grid's layers
-  Matrix states;     ///< (T, d_model)  what enters the layer's projections, widened to double
-  MatrixC spectrum;  ///< (floor(T/2) + 1, d_model)  its transform
+  Index layer = 0;
+  Index place = 0;   ///< position among the grid's layers
+  Matrix states;     ///< (T, d_model)  input of the layer's projections, in double
+  MatrixC spectrum;  ///< (floor(T/2) + 1, d_model)
 };
 
-/// Sees the redefined queries and keys of every head while a document passes. Nothing that it sees outlives
-/// the call.
+/// Sees the redefined queries and keys of every head during a document. Nothing it sees outlives the call.
 class WaveListener {
  public:
   WaveListener() = default;
@@ -56,12 +55,12 @@ class WaveListener {
   WaveListener& operator=(const WaveListener&) = delete;
   virtual ~WaveListener() = default;
   virtual void begin(const WaveLayer& /*layer*/) {}
-  /// Heads of a layer in order.
+  /// Called for the heads of a layer in order.
   virtual void see(const HeadWaves& waves) = 0;
   virtual void end(const WaveLayer& /*layer*/) {}
 };
 
-/// A listener that calls observe(sum, waves) for every head.
+/// Listener that calls observe(sum, waves) for every head.
 template <class Sum, class Observe>
 class WaveObserver : public WaveListener {
  public:
@@ -74,19 +73,18 @@ class WaveObserver : public WaveListener {
   Observe observe_;
 };
 
-/// A Look that calls observe(sum, waves) for every head.
-/// @param sum  of no document yet, with matrices of the right shape
+/// Look that calls observe(sum, waves) for every head.
+/// @param sum  initial sum of the one document, with matrices of the right shape
 template <class Sum, class Observe>
 std::unique_ptr<Look> observe_waves(Sum sum, Observe observe) {
   return look_of<WaveObserver<Sum, Observe>>(std::move(sum), std::move(observe));
 }
 
-/// Computes every head's redefined queries and keys once, from the states that enter a layer, and shows them
-/// to all listeners.
+/// Computes redefined queries and keys of every head from the states that enter a layer, for all listeners.
 class WaveProbe : public Probe {
  public:
-  /// @param heads      rows of the grid; it and what else is referred to must outlive the probe
-  /// @param length     T; states of another length pass unseen
+  /// @param heads   rows of the grid; like all references, must outlive the probe
+  /// @param length  T; states of another length are ignored
   WaveProbe(const Stack& stack, const HeadGrid& grid, AttentionKind kind, Index length,
             const std::vector<ChainHead>& heads, std::vector<WaveListener*> listeners);
   using Probe::see;

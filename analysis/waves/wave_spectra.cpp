@@ -15,19 +15,19 @@ namespace headwave {
 
 namespace {
 
-/// Expected maximum of the amplitudes of n columns, frequency by frequency.
+/// Expected maximum of the amplitudes of n columns at each frequency.
 ///
 ///     mean over all draws of n from N columns of their maximum = sum_i x_(i) C(i-1, n-1) / C(N, n)    (1)
 ///
-/// with x_(1) <= ... <= x_(N) the amplitudes of all columns at a frequency. n = N is the plain maximum, which
-/// grows with the number of columns: 768 columns of states and 64 of queries compare at the smaller n.
+/// where x_(1) <= ... <= x_(N) are the amplitudes of all columns at a frequency. The plain maximum, n = N,
+/// grows with the number of columns; 768 columns of states and 64 of queries compare at the smaller n.
 /// @param amplitude  (frequencies, N)
 /// @param count      n, from 1 to N
 /// @returns (frequencies)
 Eigen::RowVectorXd expected_maximum(const Matrix& amplitude, Index count) {
   const Index columns = amplitude.cols();
   if (count == columns) return amplitude.rowwise().maxCoeff().transpose();
-  // C(i-1, n-1) / C(N, n), from i = N down: each is the one before times (i - n) / (i - 1).
+  // C(i-1, n-1) / C(N, n), from i = N down: times (i - n) / (i - 1) at each step.
   Vector weight = Vector::Zero(columns), sorted(columns);
   weight[columns - 1] = static_cast<double>(count) / static_cast<double>(columns);
   for (Index i = columns - 1; i >= count; --i)
@@ -41,7 +41,7 @@ Eigen::RowVectorXd expected_maximum(const Matrix& amplitude, Index count) {
   return result;
 }
 
-/// What the columns are of; `shuffled` and later: the same three with the positions in another order.
+/// Kinds of columns; from `shuffled` on, the same three with shuffled positions.
 struct ColumnsOf {
   enum : std::size_t { query, key, state, shuffled };
   static constexpr std::array<const char*, shuffled> names{"query", "key", "state"},
@@ -50,14 +50,13 @@ struct ColumnsOf {
 
 struct WaveSpectra {
   Index documents = 0;
-  std::array<Matrix, 2 * ColumnsOf::shuffled>
-      largest;  ///< (layers, floor(T/2) + 1)  expected maxima (1), counts equalised
+  std::array<Matrix, 2 * ColumnsOf::shuffled> largest;  ///< (layers, floor(T/2) + 1)  expected maxima (1)
 };
 
 class WaveSpectraListener : public WaveListener {
  public:
   /// @param count   n of (1)
-  /// @param number  of the document: what orders its positions anew
+  /// @param number  of the document, which seeds the shuffle
   WaveSpectraListener(const Site& site, Index d_head, Index count, std::uint64_t seed, Index number)
       : heads_(site.grid.heads), d_head_(d_head), count_(count), order_(static_cast<std::size_t>(site.length)) {
     found_.documents = 1;
@@ -90,8 +89,8 @@ class WaveSpectraListener : public WaveListener {
   [[nodiscard]] Matrix in_other_order(const Matrix& rows) const { return rows(order_, Eigen::all); }
 
   Index heads_, d_head_, count_;
-  std::vector<Index> order_;                               // the positions in another order
-  std::array<Matrix, 2 * ColumnsOf::shuffled> amplitude_;  // (floor(T/2) + 1, columns)  of the layer
+  std::vector<Index> order_;                               // shuffled positions
+  std::array<Matrix, 2 * ColumnsOf::shuffled> amplitude_;  // (floor(T/2) + 1, columns)  of one layer
   WaveSpectra found_;
 };
 
@@ -119,7 +118,7 @@ struct WaveSpectraAnalysis : AnalysisOf<WaveSpectra> {
   }
 
  private:
-  /// As many columns as the fewest of states, queries and keys.
+  /// Number of columns compared: the smallest of states, queries and keys.
   [[nodiscard]] Index count() const {
     const BlockSpec& block = stack().block;
     return std::min({stack().d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
