@@ -88,7 +88,6 @@ std::string json_of_header(std::string_view text, const std::string& file) {
   return json;
 }
 
-/// Parses shape, type and order.
 NpyInfo info_of_header(std::string_view text, const std::string& file) {
   const nlohmann::json header = json_of_text(json_of_header(text, file), file + ": the npy header");
   const auto refuse = [&](const char* expected) {

@@ -30,7 +30,7 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path, bool replace)
   };
   if (std::filesystem::is_directory(path, ignored)) refuse("a folder");
   if (std::filesystem::is_other(path, ignored)) refuse("a pipe or a device");
-  // A link such as /dev/stdout leads to a file that somebody has open.
+  // A link such as /dev/stdout leads to a file that is already open.
   if (std::filesystem::read_symlink(path, ignored).string().starts_with("/proc/")) refuse("a link to an open file");
   folder_ = FileDescriptor(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
   if (!folder_.is_open())

@@ -26,7 +26,6 @@ toml::table toml_of_text(const std::filesystem::path& file, std::string_view tex
 /// A value in a settings file.
 using Setting = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
-/// Settings by name.
 using Settings = std::map<std::string, Setting>;
 
 /// Settings as TOML, one per line in the order of their names, `documents = 50`, without a last line end.

@@ -82,7 +82,6 @@ bool is_beyond_int64(hid_t type) {
   return H5Tget_size(type) >= 8 && H5Tget_sign(type) == H5T_SGN_NONE;
 }
 
-/// The shape and number of entries of a data space.
 struct Extent {
   std::vector<Index> shape;  // empty: a single entry, or none
   bool scalar = false;       // a single entry without an axis
@@ -156,7 +155,6 @@ herr_t keep_name(hid_t, const char* name, const Info*, void* list) {
   return 0;
 }
 
-/// An open attribute.
 struct StoredAttribute {
   StoredAttribute(hid_t object, const std::string& name)
       : handle(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose),

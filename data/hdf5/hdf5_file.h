@@ -22,8 +22,8 @@ struct Hdf5Node {
   Attributes attributes;
 };
 
-/// Makes crashes of the HDF5 library on a damaged file exit with 1 and one line on stderr that names the
-/// file. For programs to call at their beginning.
+/// After this call, if the HDF5 library crashes on a damaged file, the program exits with 1 and one line on
+/// stderr that names the file. Programs call it at their beginning.
 void tell_hdf5_crashes();
 
 /// An HDF5 file, open for reading.

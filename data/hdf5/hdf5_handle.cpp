@@ -20,8 +20,8 @@ namespace {
 
 std::recursive_mutex& library_mutex() {
   static std::recursive_mutex mutex;
-  // Some damaged files leave a file in the library that it cannot close; its cleanup when the program ends
-  // would complain on stderr. Files opened here are all closed by their handles.
+  // The library cannot close some damaged files, and would complain on stderr when the program ends. Its
+  // cleanup is not needed: files opened here are all closed by their handles.
   [[maybe_unused]] static const herr_t once = H5dont_atexit();
   return mutex;
 }

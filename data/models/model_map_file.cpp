@@ -489,7 +489,6 @@ StackMap completed(StackMap stack, const std::string& place, const MapExpression
   return stack;
 }
 
-/// Reads one stack.
 StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& expressions) {
   StackMap stack;
   stack.block.score_scale = 0;

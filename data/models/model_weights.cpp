@@ -189,7 +189,6 @@ class TensorReader {
   std::set<std::string> read_;
 };
 
-/// Which weights of a layer are read.
 enum class LayerParts { all, queries_and_keys };
 
 /// Whether a name matches a pattern, in which "*" stands for any text.

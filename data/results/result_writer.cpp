@@ -165,7 +165,6 @@ void write_stored(hid_t object, const std::string& name, hid_t type, const Hdf5H
     throw IoError(fmt::format("attribute '{}' cannot be written: {}", printable(name), hdf5_reason()));
 }
 
-/// Writes a list as one attribute.
 template <class Value>
 void write_list(hid_t object, const std::string& name, const std::vector<Value>& values) {
   const Hdf5Handle type = type_of<Value>();

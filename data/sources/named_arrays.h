@@ -148,10 +148,13 @@ struct ArraySearch {
 ///     hidden_states/layer_L  hidden_states_layer_L  hidden_states; or the only array
 ///
 /// Queries and keys have these names with `queries` and `keys`. If these are missing, finished attention has
-/// them with `attentions`, or is the only array, with five axes. Usual axes are (token, width) and (document,
-/// token, width); of states without a layer in the name (layer, document, token, width); of queries and keys
-/// with four axes (document, head, token, width); of attention the last ones of (layer, document, head,
-/// query, key).
+/// them with `attentions`, or is the only array, with five axes. The usual axes are
+///
+///     (token, width), (document, token, width)
+///     (layer, document, token, width)      of states, if the name has no layer
+///     (document, head, token, width)       of queries and keys
+///     (layer, document, head, query, key)  of attention, or the last ones of these
+///
 /// @throws FormatError naming the array, its shape and what was expected, or the nearest names; ShapeError if
 ///         a layer is given although names or axes say it
 FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search);

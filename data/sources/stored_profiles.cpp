@@ -32,8 +32,8 @@ using ProfileSizes = std::map<char, Index>;
 /// documents, Z halves, E kept documents, J places, U offsets between places, G key heads, M channels of a
 /// head, F pairs of channels that turn, C documents whose attended keys were summed, Q queries chosen in
 /// each, W words in them. kept_stays is 1 for tokens that are never dealt. turn_neighbours is 1 if channels
-/// 2m and 2m + 1 turn together, 0 if m and m + r/2 do. attended_got is the attention from the chosen queries
-/// to each key of text, attended_mass from each of these queries to all.
+/// 2m and 2m + 1 turn together, 0 if m and m + r/2 do. attended_got is the attention of the chosen queries to
+/// each key of text; attended_mass is what each of these queries gives to all such keys.
 struct ProfileArrayKind {
   const char *name, *axes;
   bool open = false;  ///< numbers are NaN where there is no pair or no null

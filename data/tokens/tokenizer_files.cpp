@@ -101,7 +101,6 @@ std::vector<Step> read_all(const std::vector<JsonObject>& objects, Read read) {
   return steps;
 }
 
-// The pattern of a Replace or Split.
 TextFinder finder_of(const JsonObject& step) {
   const JsonObject pattern = step.object("pattern");
   if (pattern.has("Regex")) return regular_expression(pattern.text("Regex"), pattern.place());
@@ -428,8 +427,7 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   for (const auto& [token, id] : more.value().items()) require_no_other(more, pieces, token);
 
   std::vector<json> added;
-  /// The name of a special token from the settings, or else the usual one; adds the token if it is in the
-  /// vocabulary.
+  /// A special token's name from the settings, or the usual one; adds the token if the vocabulary has it.
   const auto special = [&](const char* key, const char* usual) {
     const json* said = config.find(key);
     std::string name = said == nullptr     ? usual

@@ -89,7 +89,6 @@ std::vector<TextPart> parts_of(const std::vector<TextRange>& matches, std::size_
   return parts;
 }
 
-// Whether a part joins the one before it.
 bool belongs_to_last(MatchBecomes become, bool is_match, bool last_is_match) {
   switch (become) {
     case MatchBecomes::end_of_word:
