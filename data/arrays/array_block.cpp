@@ -38,7 +38,7 @@ struct Boolean {
   operator std::uint8_t() const { return bits != 0 ? 1 : 0; }
 };
 
-// Beyond the largest float C++ leaves the conversion undefined; IEEE rounds to infinity.
+// C++ leaves the conversion of a double beyond the largest float undefined; IEEE rounds it to infinity.
 float rounded(double value) {
   constexpr double halfway_to_2_128 = 0x1.ffffffp127;
   if (std::abs(value) < halfway_to_2_128 || std::isnan(value)) return static_cast<float>(value);
@@ -58,7 +58,7 @@ void put_stored(std::span<const std::byte> bytes, ByteOrder order, std::span<flo
   }
 }
 
-/// A type of numbers: numpy's name, what files call it, bytes of one number, how numbers become floats.
+/// A number type: its names in numpy, .npy and safetensors, its size in bytes, its conversion to floats.
 struct StoredType {
   std::string_view name, npy, safetensors;
   std::size_t bytes;
@@ -119,7 +119,7 @@ void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder ord
 
 namespace {
 
-/// Bytes that may be read in one piece although not all of them are wanted.
+/// Up to this many bytes are read in one piece, even if only some of them are wanted.
 constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 
 /// One axis of a block: its number of entries, and their distance in the file and in the result.

@@ -13,29 +13,29 @@
 
 namespace headwave {
 
-/// How a file stores one number. f16 is IEEE half precision, bf16 the upper half of a float32.
+/// How a file stores one number. f16 is IEEE half precision; bf16 is the upper half of a float32.
 enum class NumberType { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
 
-/// Bytes that one stored number takes.
+/// Bytes per stored number.
 std::size_t size_of(NumberType type);
 
-/// numpy's name of a type: "float16", "bfloat16", "uint8", "bool".
+/// The name of a type in numpy: "float16", "bfloat16", "uint8", "bool".
 const char* name_of(NumberType type);
 
-/// The type that a .npy file calls "f4", or a safetensors file "F32"; nothing for types that are not read.
+/// The type called "f4" in a .npy file or "F32" in a safetensors file; nothing for types that are not read.
 std::optional<NumberType> npy_type(std::string_view code);
 std::optional<NumberType> number_type(std::string_view dtype);
 
 enum class ByteOrder { little, big };
 
-/// Stored numbers as floats, at any address and in either byte order. Halves are widened exactly; float64 and
-/// integers are rounded to the nearest float (integers beyond 2^24 lose digits); a boolean is 1 if its byte
-/// is not 0.
-/// @param into  as many floats as numbers
-/// @throws ShapeError if the bytes are not that many numbers
+/// Converts stored numbers to floats, at any address and in either byte order. Half-precision numbers are
+/// widened exactly. float64 and integers are rounded to the nearest float, so integers beyond 2^24 lose
+/// digits. A boolean is 1 if its byte is not 0.
+/// @param into  one float per stored number
+/// @throws ShapeError if the number of bytes does not match
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into);
 
-/// "(3, 4)", as messages and listings write shapes.
+/// A shape as messages and listings write it: "(3, 4)".
 std::string shape_text(std::span<const Index> shape);
 
 /// Part of an array: entries first[a] .. first[a] + count[a] - 1 along each axis a.
@@ -43,18 +43,17 @@ struct ArrayBlock {
   std::vector<Index> first, count;
 };
 
-/// The whole of an array.
+/// The block that covers a whole array.
 ArrayBlock whole_block(const std::vector<Index>& shape);
 
-/// Number of entries of a block that lies inside an array. (Of an array without entries the other axes may be
-/// of any length, so that their product overflows.)
+/// Number of entries of a block that lies inside an array.
 std::size_t entries_of(const ArrayBlock& block);
 
-/// @param called  what the message begins with
-/// @throws ShapeError if an array of that shape has no such entries
+/// @param called  the beginning of the message
+/// @throws ShapeError if the block does not lie inside an array of that shape
 void require_inside(const ArrayBlock& block, const std::vector<Index>& shape, const std::string& called = "");
 
-/// An array of numbers stored one after another from byte `first` on.
+/// Where an array of numbers lies: its entries are stored one after another from byte `first` on.
 struct PlacedNumbers {
   std::vector<Index> shape;  ///< empty: a single number
   NumberType type = NumberType::f32;
@@ -63,9 +62,9 @@ struct PlacedNumbers {
   std::size_t first = 0;
 };
 
-/// Reads a block of an array as floats, row-major. It reads no more of the file than the block spans:
-/// contiguous entries at once, and scattered entries in pieces of a megabyte.
-/// @throws ShapeError if there is no such block; IoError if it cannot be read
+/// Reads a block of an array as floats, row-major. Nothing outside the span of the block is read. Contiguous
+/// entries are read at once; scattered entries are read in pieces of at most 1 MiB.
+/// @throws ShapeError if the block does not lie inside the array; IoError if it cannot be read
 std::vector<float> read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block);
 
 }  // namespace headwave

@@ -29,16 +29,16 @@ constexpr std::size_t most_npy_text = std::size_t{1} << 30U;
 
 struct Element {
   std::string dtype;
-  std::optional<std::size_t> bytes;  // of one entry; unknown for structured arrays
-  std::optional<NumberType> number;  // how to read it, where it is a real number
+  std::optional<std::size_t> bytes;  // per entry; unset for structured arrays
+  std::optional<NumberType> number;  // unset: not real numbers
 };
 
-/// A type such as "<f4" in words; nothing if there is no such type.
+/// Parses a type such as "<f4"; nothing if there is no such type.
 std::optional<Element> element_of(std::string_view descr) {
   if (descr.starts_with('[')) return Element{"structured", {}, {}};
   if (descr.size() < 2 || std::string_view("<>|=").find(descr[0]) == descr.npos) return std::nullopt;
   if (const auto type = npy_type(descr.substr(1))) return Element{name_of(*type), size_of(*type), type};
-  // Texts, complex numbers, dates and the like: how many bytes one takes, for the file's size.
+  // Strings, complex numbers, dates and the like: only the size of an entry is needed.
   const std::string_view digits = descr.substr(2, descr.find('[') - 2);
   std::size_t length = 0;
   const auto [stop, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
@@ -55,7 +55,7 @@ bool holds_objects(const NpyInfo& info) {
          info.descr.find("\"O") != info.descr.npos;
 }
 
-/// A header as JSON: tuples become lists, True and False lower-case, a comma before a closing bracket goes.
+/// A header as JSON: tuples become lists, True and False lower-case, and trailing commas are dropped.
 std::string json_of_header(std::string_view text, const std::string& file) {
   const auto refuse = [&](std::size_t at, const char* problem) {
     throw FormatError(
@@ -66,8 +66,7 @@ std::string json_of_header(std::string_view text, const std::string& file) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote != '\0') {
-      // NumPy writes no escapes in types; in the names of a structured array's columns they do not matter
-      // here.
+      // NumPy writes no escapes in types, and the column names of structured arrays are not used here.
       if (c == '\\' || c == '\0' || c == '\n' || c == '"') refuse(at, "expected a text in quotes without backslashes");
       json += c == quote ? '"' : c;
       if (c == quote) quote = '\0';
@@ -89,7 +88,6 @@ std::string json_of_header(std::string_view text, const std::string& file) {
   return json;
 }
 
-/// Parses shape, type and order.
 NpyInfo info_of_header(std::string_view text, const std::string& file) {
   const nlohmann::json header = json_of_text(json_of_header(text, file), file + ": the npy header");
   const auto refuse = [&](const char* expected) {
@@ -164,7 +162,7 @@ void complete_info(NpyInfo& info, std::size_t bytes, const std::string& name) {
   check_size(info, element->bytes, bytes, name);
 }
 
-/// A text of UCS-4 characters or of bytes, padded with zeros.
+/// Decodes one string: UCS-4 characters or bytes, padded with zeros.
 std::string letters_of(std::span<const std::byte> entry, bool wide, bool big_endian) {
   std::string text;
   for (std::size_t at = 0; at + (wide ? 4 : 1) <= entry.size(); at += wide ? 4 : 1) {

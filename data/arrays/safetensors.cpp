@@ -27,14 +27,14 @@ using nlohmann::json;
 
 constexpr std::size_t longest_header = 100'000'000;
 
-/// Bytes of one entry of a type, also of types that are listed and never read.
+/// Bytes per entry of a type, including types that are only listed.
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
   if (const std::optional<NumberType> type = number_type(dtype)) return size_of(*type);
   if (dtype == "C64") return 8;
   return dtype == "F8_E5M2" || dtype == "F8_E4M3" || dtype == "F8_E8M0" ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
-/// The description of one tensor.
+/// Reads the header's entry for one tensor, and checks it.
 /// @param place  "FILE: tensor 'NAME'"
 TensorInfo tensor_info(const std::string& name, const json& described, const std::string& place,
                        std::size_t data_bytes) {
@@ -143,7 +143,7 @@ std::size_t bytes_of(const NamedTensor& tensor) {
   return sizeof(float) * entries_of(whole_block(tensor.shape));
 }
 
-// The data begins on a multiple of 8, so that every float lies aligned in the mapping.
+// The data begins at a multiple of 8, so that every float is aligned in the mapping.
 std::string header_of(const std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
@@ -205,7 +205,7 @@ constexpr const char* index_name = "model.safetensors.index.json";
       fmt::format("{}: no weights in this folder: looked for {} and {}", shown_path(folder), single_name, index_name));
 }
 
-// Shards lie beside their index; a name that leads elsewhere is an attack or a mistake.
+// Shards lie beside their index; a path that leads elsewhere is an attack or a mistake.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
 }
@@ -219,7 +219,7 @@ Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
       open_sharded(path);
       return;
     }
-    // The reader of safetensors says what is wrong with a file of that name.
+    // For a file with the right ending, the reader of safetensors says better what is wrong with it.
     if (path.extension() != ".safetensors" && content_of_file(path) != FileContent::safetensors)
       throw foreign_file(path, expected_weights);
     open_file(path);
@@ -251,8 +251,7 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
 
 namespace {
 
-/// The file of each tensor, by an index of shards: NAME.safetensors.index.json, whose 'weight_map' names files in its
-/// folder.
+/// The file of each tensor, from the 'weight_map' of a NAME.safetensors.index.json.
 std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
   const nlohmann::json read = json_of_file(index);
   if (!read.is_object() || !read.contains("weight_map") || !read["weight_map"].is_object() ||
@@ -323,7 +322,7 @@ const TensorInfo& Checkpoint::info(const std::string& name) const {
 
 namespace {
 
-/// A shape without leading axes of one entry, down to so many axes.
+/// A shape without its leading axes of size 1, but with at least `axes` axes.
 std::vector<Index> without_ones(std::vector<Index> shape, std::size_t axes) {
   while (shape.size() > axes && axes > 1 && shape.front() == 1) shape.erase(shape.begin());
   return shape;

@@ -37,13 +37,12 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads a header and checks everything that the format promises: its length against the file and 100 MB, its
-/// JSON (see json_file.h), at most 64 axes of a tensor, known types, shape x type = bytes without
-/// overflow, and byte ranges that fill the data without overlap or gap.
+/// Reads a header and checks what the format promises: a length that fits the file and 100 MB, valid JSON
+/// (json_file.h), known types, a byte count equal to shape times type size, without overflow, and byte ranges
+/// that fill the data without overlap or gap.
 ///
 /// Source: the safetensors format description, https://github.com/huggingface/safetensors.
-/// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if anything above
-///         fails
+/// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if a check fails
 SafetensorsHeader safetensors_header(const FileBytes& file);
 
 class ReplacedFile;
@@ -60,15 +59,15 @@ class SafetensorsFile {
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
   [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return header_.tensors; }
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
-  /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones
-  /// too.
+  /// A tensor's bytes in the mapping, valid while this object lives. They may begin at any address, even an
+  /// odd one.
   [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
-  /// Copies some of a tensor's bytes from the file, without the mapping: looking at one mapped number may
-  /// take 2 MB of this process's memory, if the system holds the file in large pieces.
-  /// @param first  first of the tensor's bytes
+  /// Copies some of a tensor's bytes from the file, without the mapping: touching one mapped number may cost
+  /// this process 2 MB of memory, if the system keeps the file in large pages.
+  /// @param first  the first byte, counted from the tensor's beginning
   /// @throws IoError if the file was cut short meanwhile, or cannot be read
   void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const;
-  /// Gives the memory of a tensor's bytes in the mapping back to the system, see MappedFile.
+  /// Returns the memory of a tensor's mapped bytes to the system; see MappedFile::let_go().
   void let_go(const TensorInfo& tensor) const;
 
  private:
@@ -77,91 +76,91 @@ class SafetensorsFile {
   SafetensorsHeader header_;
 };
 
-/// A float32 array to be stored.
+/// A float32 array to be written.
 struct NamedTensor {
   std::string name;
   std::vector<Index> shape;
   const float* values = nullptr;  ///< row-major, as many as the shape says
 };
 
-/// Writes float32 tensors as a safetensors file, in the order given; the file appears whole or not at all.
-/// @param metadata  free text stored beside the tensors; {"format", "pt"} lets Hugging Face load the file
+/// Writes float32 tensors as a safetensors file, in the order given. The file appears whole or not at all.
+/// @param metadata  free text stored with the tensors; Hugging Face needs {"format", "pt"} to load the file
 /// @throws IoError if the disk refuses
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
-/// The same into a file that is not committed yet.
+/// The same, into a file that the caller commits.
 void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
-/// A tensor that somebody else keeps in memory.
+/// A tensor whose memory belongs to somebody else.
 struct TensorInMemory {
   std::string name;
-  std::string dtype;                 ///< as safetensors call it: "F32", "F16", "BF16", "F64", "I64", ...
+  std::string dtype;                 ///< as in a safetensors file: "F32", "F16", "BF16", "F64", "I64", ...
   std::vector<Index> shape;          ///< empty: a single number
   std::span<const std::byte> bytes;  ///< row-major
 };
 
-/// Keeps tensors that had to be converted, by name.
+/// Holds tensors that had to be converted, by name.
 struct ConvertedTensors {
   std::mutex converting;
   std::map<std::string, std::vector<float>> values;
 };
 
-/// The weights of a model, by name, as one whole: a folder with model.safetensors, or with
-/// model.safetensors.index.json and the shards it lists, or one file of either kind.
+/// The weights of a model by name: one safetensors file, the shards that a model.safetensors.index.json
+/// lists, or a folder with model.safetensors or that index.
 ///
-/// Opening reads the headers only. An aligned float32 tensor is used in place: its pages are read when the
-/// model first touches them, and shared between processes. F16, BF16, F64 and unaligned F32 are converted
-/// once, when asked for, into memory of this object or of the caller (F16 and BF16 exactly, F64 rounded). In
-/// a std::shared_ptr it can be Model::storage. May be read from several threads at once.
+/// Opening reads only the headers. An aligned float32 tensor is used in place: its pages are read when they
+/// are first touched, and shared between processes. F16, BF16, F64 and unaligned F32 are converted once, at
+/// the first request, into memory of this object or of the caller (F64 is rounded, the others are exact).
+/// Several threads may read at once.
 ///
 /// Pickles (pytorch_model.bin, .pt, .ckpt) are never read: they run code when loaded.
 class Checkpoint {
  public:
-  /// @throws IoError if a file or a shard is missing or unreadable; FormatError if a file is not as
-  ///         safetensors_header() wants it, the index names a file outside its folder or a tensor its shard
-  ///         does not hold, the folder holds other formats only, or no weights at all
+  /// @throws IoError if a file or a shard is missing or unreadable; FormatError if a file fails the checks of
+  ///         safetensors_header(), the index names a file outside its folder or a tensor that its shard does
+  ///         not hold, or the folder holds no weights in this format
   explicit Checkpoint(const std::filesystem::path& path);
-  /// Tensors that are in memory already, used in place.
-  /// @param called  its name in messages, in place of a path
-  /// @param owner   keeps their memory; may be null if the memory outlives this object
-  /// @throws FormatError if two have one name, or bytes and shape disagree
+  /// Uses tensors that are already in memory, in place.
+  /// @param called  what messages call the checkpoint, in place of a path
+  /// @param owner   keeps the memory alive; may be null if the memory outlives this object
+  /// @throws FormatError if two tensors have one name, a type is unknown, or bytes and shape disagree
   Checkpoint(const std::string& called, const std::vector<TensorInMemory>& tensors, std::shared_ptr<const void> owner);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Every file that was opened, shards in the order of their names; none for tensors in memory.
+  /// Every file that was opened, shards ordered by name; empty for tensors in memory.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }  ///< in file order, shard by shard
-  /// Entries of all tensors together; of MXFP4 two for each byte of NAME_blocks, and none for NAME_scales.
+  /// Entries of all tensors. In MXFP4 each byte of NAME_blocks counts as two, NAME_scales as none.
   [[nodiscard]] Index parameters() const;
 
   [[nodiscard]] bool has(const std::string& name) const { return places_.contains(name); }
   /// @throws FormatError naming the tensor that is missing
   [[nodiscard]] const TensorInfo& info(const std::string& name) const;
 
-  /// A tensor as a matrix whose rows are its first axis, valid while this object lives. It may have leading axes of one
-  /// entry: (1, rows, cols).
-  /// @param converted  keeps the tensor if it has to be converted, and must live as long; null: this object
-  ///                   keeps it
-  /// @returns (shape[0], the product of the others)
-  /// @throws FormatError if the tensor is missing, has another shape or holds no real numbers
+  /// A tensor as a matrix whose rows are its first axis, valid while this object lives. The stored tensor may
+  /// have extra leading axes of size 1: (1, rows, cols).
+  /// @param converted  keeps the tensor if it has to be converted, and must live as long as the view; null:
+  ///                   this object keeps it
+  /// @returns (shape[0], product of the other axes)
+  /// @throws FormatError if the tensor is missing, has another shape, or is not F32, F16, BF16 or F64
   [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted = nullptr) const;
-  /// A function that copies some rows of a tensor, along its last axis, as floats. It does not touch other
-  /// rows, and no page of the file stays in memory.
-  /// @returns valid while this object lives, from several threads at once
-  /// @throws FormatError if the tensor is missing or holds no real numbers
+  /// A function that copies `count` rows from `first` on as floats; a row is what the last axis spans. It
+  /// touches no other rows, and leaves no page of the file mapped.
+  /// @returns valid while this object lives, callable from several threads at once
+  /// @throws FormatError if the tensor is missing, or is not F32, F16, BF16 or F64
   [[nodiscard]] std::function<void(Index first, Index count, float* out)> row_reader(const std::string& name) const;
   /// @returns (size)
-  /// @throws FormatError as above
+  /// @throws FormatError as matrix()
   [[nodiscard]] VectorView32 vector(const std::string& name, Index size, ConvertedTensors* converted = nullptr) const;
   /// A tensor of unsigned bytes ("U8") of that shape, as it is stored.
   /// @returns valid while this object lives
-  /// @throws FormatError if the tensor is missing, has another shape or holds other numbers
+  /// @throws FormatError if the tensor is missing, or has another shape or type
   [[nodiscard]] std::span<const std::byte> bytes(const std::string& name, const std::vector<Index>& shape) const;
-  /// @throws FormatError as matrix(): nothing is read but the header
+  /// Checks type and shape by the header alone. @throws FormatError as matrix()
   void require(const std::string& name, const std::vector<Index>& shape) const;
-  /// Gives the memory of a tensor's bytes back to the system until they are needed again; does nothing for
+  /// Returns the memory of a tensor's bytes to the system until they are needed again; does nothing for
   /// tensors in memory.
   void let_go(const std::string& name) const;
 
@@ -169,9 +168,9 @@ class Checkpoint {
   struct Place {
     std::span<const std::byte> bytes;
     const TensorInfo* info;
-    const SafetensorsFile* file;  ///< null: somebody else keeps the bytes
+    const SafetensorsFile* file;  ///< null: the tensor is in memory
   };
-  /// @param shards  the file of each tensor; null: all are in this one
+  /// @param shards  the file of each tensor; null: every tensor of this file is wanted
   void open_file(const std::filesystem::path& file, const std::map<std::string, std::string>* shards = nullptr);
   void open_sharded(const std::filesystem::path& index);
   [[nodiscard]] std::string shown_file(const Place& tensor) const;

@@ -16,7 +16,7 @@ namespace headwave {
 
 namespace {
 
-/// Empty if there is none.
+/// The seal at the end of a file; empty if there is none.
 std::string seal_at_end(const FileBytes& file) {
   if (file.size() < seal_bytes) return "";
   std::string end = file.text(file.size() - seal_bytes, seal_bytes);
@@ -34,7 +34,7 @@ void Sha256::add(std::string_view bytes) {
 }
 
 std::string Sha256::hexadecimal() const {
-  const Sha256 copy;  // that can be ended
+  const Sha256 copy;  // a copy, since taking the digest ends a context
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned length = 0;
   EVP_MD_CTX_copy_ex(copy.context_.get(), context_.get());
@@ -51,7 +51,7 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   const std::string seal = seal_at_end(file);
   const FileBytes content = file.part(0, file.size() - seal.size());
   Sha256 sha256;
-  // In pieces: weights that are mapped already would otherwise be in memory twice.
+  // In pieces: weights that are already mapped would otherwise be in memory twice.
   constexpr std::size_t piece = std::size_t{1} << 20U;
   for (std::size_t at = 0; at < content.size(); at += piece) {
     stop_if_asked();
@@ -67,7 +67,7 @@ std::string sha256_of_file(const std::filesystem::path& path) {
 }
 
 bool require_right_seal(const std::filesystem::path& path) {
-  if (seal_at_end(FileBytes(path)).empty()) return false;  // nothing to compare with, however large the file
+  if (seal_at_end(FileBytes(path)).empty()) return false;  // do not read the whole of a large file in vain
   (void)sha256_of_file(path);
   return true;
 }

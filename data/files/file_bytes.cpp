@@ -70,10 +70,10 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::let_go(std::size_t first, std::size_t count) const {
-  constexpr std::size_t piece = std::size_t{2} << 20U;  // of whole pages, of any size that there is
+  constexpr std::size_t piece = std::size_t{2} << 20U;  // a multiple of every page size
   if (count == 0 || first >= size_) return;
   const std::size_t begin = first / piece * piece, end = std::min(size_, (first + count + piece - 1) / piece * piece);
-  // Advice: if the system ignores it, the pages stay until it needs their memory.
+  // This is advice: if the system ignores it, the pages stay until it needs their memory.
   (void)::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 

@@ -19,7 +19,7 @@ namespace headwave {
 
 namespace {
 
-// An HDF5 file may begin with a user's block of 512, 1024, 2048, ... bytes.
+// An HDF5 file may begin with a user block of 512, 1024, 2048, ... bytes.
 bool is_hdf5(std::string_view bytes) {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
   for (std::size_t at = 0; at < bytes.size(); at = at == 0 ? 512 : 2 * at)
@@ -35,20 +35,20 @@ bool is_safetensors(std::string_view bytes, std::size_t size) {
 }
 
 FileContent zip_content(std::string_view bytes) {
-  // The name of the first member, whose length stands at byte 26.
+  // The length of the first member's name stands at byte 26.
   constexpr std::size_t header = 30, length_at = 26;
   std::uint16_t length = 0;
   if (bytes.size() >= header) std::memcpy(&length, bytes.data() + length_at, sizeof length);
   if (length > 0 && bytes.substr(header, length).ends_with(".npy")) return FileContent::npz;
-  // PyTorch writes the pickle first, or after a few members of some bytes.
+  // PyTorch writes the pickle first, or after a few small members.
   const bool has_pickle = bytes.substr(0, 4096).find("/data.pkl") != std::string_view::npos;
   return has_pickle ? FileContent::pytorch : FileContent::zip;
 }
 
-/// Enough for every magic number, and for a user block before HDF5's.
+/// Enough for every magic number, and for a user block before the one of HDF5.
 constexpr std::size_t looked_at = std::size_t{4} << 20U;
 
-/// The content of a file by its first bytes and its size.
+/// The format of a file, by its first bytes and its size.
 FileContent content_of_beginning(std::string_view bytes, std::size_t size) {
   using enum FileContent;
   if (bytes.empty()) return empty;
@@ -57,7 +57,7 @@ FileContent content_of_beginning(std::string_view bytes, std::size_t size) {
   if (bytes.starts_with("PK\x03\x04")) return zip_content(bytes);
   if (bytes.starts_with("\x93NUMPY")) return npy;
   if (bytes.starts_with("GGUF")) return gguf;
-  // Pickles of protocols 2 to 5 begin with their number. (Protocols 0 and 1 begin with anything.)
+  // Pickles of protocols 2 to 5 begin with the protocol's number; those of 0 and 1 cannot be told.
   return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 ? pytorch : other;
 }
 

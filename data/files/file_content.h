@@ -8,9 +8,9 @@
 
 namespace headwave {
 
-/// The format of a file by its bytes, whatever its name; words_of() has the words in this order.
+/// The format of a file, told by its bytes and not by its name. In the order of words_of().
 enum class FileContent {
-  other,  ///< none of these: a text, or unknown
+  other,  ///< a text, or unknown
   empty,
   hdf5,
   npy,
@@ -21,18 +21,18 @@ enum class FileContent {
   gguf
 };
 
-/// Known by magic numbers; of a zip archive by its first members, of a safetensors file by the length of its
-/// header.
+/// The format of bytes: by magic numbers, for zip archives by the first members, for safetensors by the
+/// header's length.
 FileContent content_of(std::string_view bytes);
 
-/// What a file is, by its first 4 MB; `other` for a folder.
+/// The format of a file, by its first 4 MB; `other` for a folder.
 /// @throws IoError if the file cannot be read
 FileContent content_of_file(const std::filesystem::path& path);
 
-/// "a PyTorch file", "a NumPy archive (.npz)"; empty for `other`.
+/// A format in words: "a PyTorch file, a pickle", "a NumPy archive (.npz)"; empty for `other`.
 std::string_view words_of(FileContent content);
 
-/// What to give in place of a file in another format.
+/// What messages ask for in place of a file in another format.
 constexpr std::string_view expected_states =
     "stored states as HDF5, .npy, .npz or safetensors: load it in Python, and numpy.save('states.npy', x) writes what "
     "headwave reads";
@@ -40,13 +40,13 @@ constexpr std::string_view expected_weights =
     "the folder of a model with config.json and safetensors, or a .safetensors file: load the model with transformers, "
     "and model.save_pretrained(DIR) writes them";
 
-/// The error about a file in a format that is not read: what it is, and what is expected.
-/// @throws IoError if it cannot be read
+/// The error for a file in a format that is not read: names the format found and the one expected.
+/// @throws IoError if the file cannot be read
 FormatError foreign_file(const std::filesystem::path& file, std::string_view expected);
 
-/// Refuses a pointer of Git LFS, a text that a clone without it holds in the place of a large file.
-/// @param beginning  of the file, 64 bytes or more if it has them
-/// @throws FormatError if it is one
+/// Refuses a Git LFS pointer: a small text that stands for a large file in clones without Git LFS.
+/// @param beginning  the file's first 64 bytes, or all of them if it is shorter
+/// @throws FormatError if it is a pointer
 void require_no_pointer(std::string_view beginning, const std::filesystem::path& file);
 
 }  // namespace headwave

@@ -38,7 +38,7 @@ bool FileDescriptor::write(std::string_view bytes) const {
   return true;
 }
 
-// Some file systems cannot sync a folder and say EINVAL: they order renames themselves.
+// Some file systems, which order renames themselves, cannot sync a folder and report EINVAL.
 bool FileDescriptor::sync() const {
   return ::fsync(number_) == 0 || errno == EINVAL;
 }
@@ -74,7 +74,7 @@ FileDescriptor locked_file(const std::filesystem::path& path) {
       throw IoError(fmt::format("{}: another headwave is writing here, which must end first", shown_path(folder)),
                     give("out", "DIR", "with another name"));
     }
-    // Its last holder may have removed or renamed the file meanwhile.
+    // The file may have been removed or renamed by its last holder between open and flock.
     struct stat open {
     }, named{};
     const bool is_known = ::fstat(file.get(), &open) == 0 && ::lstat(path.c_str(), &named) == 0;

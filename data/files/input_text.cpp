@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
 
-/// A text up to the first line end after `enough` bytes, or up to the end of a character after twice as many.
+/// A text up to the first line end after `enough` bytes, or up to the last whole character of twice as many.
 std::string_view needed(std::string_view text, std::size_t enough) {
   if (enough == 0 || text.size() <= enough) return text;
   const std::string_view most = text.substr(0, 2 * enough);
@@ -49,7 +49,7 @@ std::string_view needed(std::string_view text, std::size_t enough) {
   return most.size() == text.size() ? text : text.substr(0, whole_characters(most));
 }
 
-/// Standard input, which a command may open twice, to twice the bytes that are enough; 0: all.
+/// Standard input, kept for a second call; up to twice the bytes that are enough, or all if `enough` is 0.
 std::string standard_input(std::size_t enough) {
   static std::mutex reading;
   static std::string kept;

@@ -15,8 +15,8 @@
 
 namespace headwave {
 
-/// Calls `visit` for every line of a text, without its line end "\n" or "\r\n". No empty line follows a last
-/// line end.
+/// Calls `visit` for every line of a text, without its line end "\n" or "\r\n". A line end at the end of the
+/// text starts no further line.
 template <class Visit>
 void each_line(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
@@ -28,17 +28,17 @@ void each_line(std::string_view text, const Visit& visit) {
   }
 }
 
-/// Refuses bytes that are not a text in UTF-8: an ill-formed byte, or a NUL.
-/// @param name      the text's name in messages: a file's path
-/// @param expected  what messages call what is wanted
-/// @throws FormatError with the first bad byte, its line (from 1) and offset in bytes (from 0), and the file
-///         format if it is known, otherwise how to convert it
+/// Refuses bytes that are not UTF-8 text: an ill-formed sequence, or a NUL.
+/// @param name      what messages call the text: a file's path
+/// @param expected  what messages ask for
+/// @throws FormatError with the first bad byte, its line (from 1) and byte offset (from 0), and the file's
+///         format if known, else how to convert it
 void require_utf8(std::string_view bytes, const std::string& name, std::string_view expected = "text in UTF-8");
 
 /// How much of an input is read, and how.
 struct InputTextOptions {
-  /// How many bytes are enough: the text is read up to the next line end, or to twice as many if no line
-  /// ends. 0: all.
+  /// Stop after this many bytes: at the next line end, or at twice as many bytes if no line ends before. 0:
+  /// read all.
   std::size_t enough = 0;
   std::string_view expected = "text in UTF-8";  ///< for messages
 };
@@ -56,19 +56,19 @@ struct TextPlace {
   std::shared_ptr<const std::string> text;  ///< null: the text is in the file
 };
 
-/// The text of a file, of standard input, or in memory.
-///
-/// Standard input is kept while the program runs, so that a command can open it twice; at most 1 GiB.
+/// The text of a file, of standard input, or in memory. Standard input (at most 1 GiB) is kept while the
+/// program runs, so that a command can open it twice.
 class InputText {
  public:
-  /// @throws IoError if it cannot be read; FormatError if it is empty or not UTF-8
+  /// @throws IoError if the text cannot be read; FormatError if it is empty or not UTF-8
   explicit InputText(const TextPlace& place, const InputTextOptions& options = {});
 
-  /// In UTF-8, without a byte-order mark.
+  /// The text as UTF-8, without a byte-order mark.
   [[nodiscard]] std::string_view text() const { return text_; }
-  /// Its name in messages: the path, or "standard input".
+  /// The text's name in messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// `source_file` and `source_sha256`: of a file the digest of the whole file, of a text in memory its name and digest.
+  /// `source_file` and `source_sha256`: path and digest of the whole file; of a text in memory name and
+  /// digest.
   [[nodiscard]] const Attributes& provenance() const { return provenance_; }
 
  private:

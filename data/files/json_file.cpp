@@ -22,12 +22,12 @@ json json_of_text(std::string_view text, const std::string& name) {
     if (const std::size_t tag = reason.find("] "); tag != reason.npos) reason.remove_prefix(tag + 2);
     throw FormatError(fmt::format("{}: not valid JSON at byte {}: {}", name, byte, printable(reason, 200)));
   };
-  // The parser takes a zero byte for the end of the text.
+  // The parser would take a zero byte for the end of the text.
   if (const std::size_t zero = text.find('\0'); zero != text.npos) refuse(zero + 1, "a zero byte");
   const std::string_view content = without_byte_order_mark(text);
   try {
-    // The parser itself would take the last of two equal keys.
-    std::vector<std::unordered_set<std::string>> keys;  // of the open objects
+    // Without this the parser would keep the last of two equal keys.
+    std::vector<std::unordered_set<std::string>> keys;  // one set per open object
     return json::parse(content.begin(), content.end(), [&](int, json::parse_event_t event, const json& parsed) {
       if (event == json::parse_event_t::object_start) keys.emplace_back();
       if (event == json::parse_event_t::object_end) keys.pop_back();
@@ -38,7 +38,7 @@ json json_of_text(std::string_view text, const std::string& name) {
     });
   } catch (const json::parse_error& error) {
     refuse(text.size() - content.size() + error.byte, error.what());
-  } catch (const json::exception& error) {  // a number that no double holds
+  } catch (const json::exception& error) {  // a number beyond double
     refuse(text.size(), error.what());
   }
   return {};

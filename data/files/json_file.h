@@ -12,10 +12,10 @@
 
 namespace headwave {
 
-/// Reads a JSON file, RFC 8259: a key that occurs twice, comments, text after the value, NaN and invalid UTF-8 are
-/// errors. A UTF-8 byte-order mark is skipped.
+/// Reads a JSON file strictly (RFC 8259): repeated keys, comments, text after the value, NaN and invalid
+/// UTF-8 are errors. A UTF-8 byte-order mark is skipped.
 /// @param most_bytes  larger files are refused before they are read
-/// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON, with the byte position
+/// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON, with the byte
 nlohmann::json json_of_file(const std::filesystem::path& path, std::size_t most_bytes = std::size_t{256} << 20U);
 
 /// The same for a text in memory.
@@ -23,11 +23,11 @@ nlohmann::json json_of_file(const std::filesystem::path& path, std::size_t most_
 /// @throws FormatError as above
 nlohmann::json json_of_text(std::string_view text, const std::string& name);
 
-/// A view of a JSON object, with its place in a file. Each member is read as the type that is expected, or a
-/// FormatError names the place, the key, what was expected and what was found. A null counts as absent.
+/// A view of a JSON object, with its place in a file. A member that does not have the expected type raises a
+/// FormatError naming the place, the key, what was expected and what was found. A null counts as absent.
 class JsonObject {
  public:
-  /// @param place  what messages call it: "tokenizer.json: model"
+  /// @param place  what messages call the object: "tokenizer.json: model"
   /// @throws FormatError if the value is not an object
   JsonObject(const nlohmann::json& value, std::string place);
   JsonObject(const JsonObject&) = default;
@@ -37,9 +37,9 @@ class JsonObject {
   /// @throws FormatError always, beginning with the place
   [[noreturn]] void fail(const std::string& what) const;
   [[nodiscard]] bool has(const std::string& key) const { return find(key) != nullptr; }
-  /// @returns the value, or nullptr if the key is absent or null
+  /// @returns the value; nullptr if the key is absent or null
   [[nodiscard]] const nlohmann::json* find(const std::string& key) const;
-  /// @throws FormatError if the key is absent; so do all below that have no fallback
+  /// @throws FormatError if the key is absent; so do all below without a fallback, except optional_flag()
   [[nodiscard]] const nlohmann::json& at(const std::string& key) const;
   [[nodiscard]] JsonObject object(const std::string& key) const;
   [[nodiscard]] const std::vector<nlohmann::json>& list(const std::string& key) const;
@@ -55,9 +55,9 @@ class JsonObject {
 
  protected:
   using IsKind = bool (nlohmann::json::*)() const noexcept;
-  /// A value that is there and of a kind.
+  /// The value of a key, which must be there and of that kind.
   [[nodiscard]] const nlohmann::json& wanted(const std::string& key, IsKind is_kind, const char* expected) const;
-  /// @returns the value, perhaps a JSON null; nullptr if the key is absent
+  /// @returns the value, which may be a JSON null; nullptr if the key is absent
   [[nodiscard]] virtual const nlohmann::json* look(const std::string& key) const;
 
  private:
@@ -65,18 +65,18 @@ class JsonObject {
   std::string place_;
 };
 
-/// A value as messages show it: its beginning as JSON.
+/// The beginning of a value as JSON, for messages.
 std::string shown_value(const nlohmann::json& value);
 
-/// The kind of a JSON value in words: "a string", "null".
+/// The kind of a JSON value in words: "a string", "a list"; null, true, false and numbers as they are.
 std::string kind_of(const nlohmann::json& value);
 
 /// A JSON value as a whole number.
-/// @throws FormatError if it is not one, or does not fit in 64 bits
+/// @throws FormatError if the value is another kind, or beyond 64 bits
 std::int64_t integer_of(const nlohmann::json& value, const std::string& place);
 
 /// A JSON value as a string.
-/// @throws FormatError if it is not one
+/// @throws FormatError if the value is another kind
 const std::string& text_of(const nlohmann::json& value, const std::string& place);
 
 }  // namespace headwave

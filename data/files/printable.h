@@ -6,8 +6,8 @@
 
 namespace headwave {
 
-/// A text from a file, made fit for a one-line message: control characters become \u001b, non-ASCII bytes
-/// '?', and bytes after the first `longest` "...". Names in files may hold line ends or terminal commands.
+/// Text from a file, made safe for a one-line message: control characters become escapes such as \u001b,
+/// non-ASCII bytes '?', and bytes after the first `longest` "...".
 std::string printable(std::string_view text, std::size_t longest = 100);
 
 /// A file's path as messages show it.

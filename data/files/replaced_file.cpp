@@ -30,7 +30,7 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path, bool replace)
   };
   if (std::filesystem::is_directory(path, ignored)) refuse("a folder");
   if (std::filesystem::is_other(path, ignored)) refuse("a pipe or a device");
-  // A link to an open file, as /dev/stdout is, belongs to the system.
+  // A link such as /dev/stdout leads to a file that is already open.
   if (std::filesystem::read_symlink(path, ignored).string().starts_with("/proc/")) refuse("a link to an open file");
   folder_ = FileDescriptor(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
   if (!folder_.is_open())
@@ -38,7 +38,7 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path, bool replace)
   temporary_ += ".headwave-partial";
   file_ = locked_file(temporary_);
   if (::ftruncate(file_.get(), 0) == 0) return;
-  ::unlink(temporary_.c_str());  // no destructor will
+  ::unlink(temporary_.c_str());  // the destructor of an object that was never made does not run
   fail_by_errno(path, "cannot be written");
 }
 
@@ -57,7 +57,7 @@ void ReplacedFile::seal() const {
 
 void ReplacedFile::commit() {
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
-  // A link never replaces. A file system without links renames: there the name was free when the writing began.
+  // link() never replaces a file. Without links, rename() must do: the name was free when writing began.
   const bool linked = !replace_ && ::link(temporary_.c_str(), path_.c_str()) == 0;
   if (!replace_ && !linked && errno == EEXIST) refuse_taken(path_);
   if (linked)
@@ -65,7 +65,7 @@ void ReplacedFile::commit() {
   else if (::rename(temporary_.c_str(), path_.c_str()) != 0)
     fail_by_errno(path_, "cannot be given its name");
   temporary_.clear();
-  if (!file_.close()) fail_by_errno(path_, "cannot be written");  // not before: the lock keeps others out
+  if (!file_.close()) fail_by_errno(path_, "cannot be written");  // not earlier: the lock keeps others out
   if (!folder_.sync()) fail_by_errno(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");
 }
 

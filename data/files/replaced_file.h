@@ -10,21 +10,21 @@
 
 namespace headwave {
 
-/// A file that appears whole or not at all: it is written as NAME.headwave-partial in the same folder, synced to the disk, and
-/// renamed. Without commit() the destructor removes the temporary file, and an earlier file of that name remains. What
-/// a process that died left of it is written over by the next one; a second one at the same time is refused.
+/// A file that appears whole or not at all: it is written as NAME.headwave-partial in the same folder, synced
+/// to the disk, and renamed. Without commit() the destructor removes the temporary file, and an earlier file
+/// of that name stays. The temporary file of a process that died is overwritten; a second writer is refused.
 class ReplacedFile {
  public:
   /// Creates the temporary file, empty.
-  /// @param replace  whether an earlier file of that name is replaced
-  /// @throws IoError if the folder is missing or not writable, the path is a folder, another process writes it, or there
-  ///         is a file that may not be replaced
+  /// @param replace  whether commit() may replace an earlier file of that name
+  /// @throws IoError if the folder is missing or not writable, the path is a folder, pipe or device, another
+  ///         process writes it, or an earlier file may not be replaced
   explicit ReplacedFile(const std::filesystem::path& path, bool replace = true);
   ReplacedFile(const ReplacedFile&) = delete;
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   ~ReplacedFile();
 
-  /// The name that the file will get.
+  /// The name that the file gets.
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   /// The temporary name, for a library that opens its files itself.
@@ -34,12 +34,12 @@ class ReplacedFile {
   /// @throws IoError if the disk refuses
   void write(std::string_view bytes);
 
-  /// Appends the digest of all that the temporary file holds (seal_mark). Nothing may be written after it.
+  /// Appends the seal of the temporary file's bytes (digest.h). Nothing may be written after it.
   /// @throws IoError if the file cannot be read, or the disk refuses
   void seal() const;
 
   /// Syncs the temporary file, gives it its name, and syncs the folder.
-  /// @throws IoError if the disk refuses, or a file that may not be replaced has the name by now
+  /// @throws IoError if the disk refuses, or the name was taken meanwhile by a file that may not be replaced
   void commit();
 
  private:
@@ -47,23 +47,23 @@ class ReplacedFile {
   std::filesystem::path temporary_;
   bool replace_;
   FileDescriptor folder_;  // opened first: a folder that cannot be synced is refused before anything is written
-  FileDescriptor file_;    // open from beginning to end: syncing it reports every write that failed in between
+  FileDescriptor file_;    // open all the time, so that a sync reports every write that failed
 };
 
-/// Gives files that belong together their names, once all of them are written.
+/// Commits files that belong together, once all of them are written.
 /// @throws IoError as commit()
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files);
 
-/// Writes a text so that the file appears whole or not at all.
-/// @throws IoError as ReplacedFile, or if the disk refuses
+/// Writes a text file that appears whole or not at all.
+/// @throws IoError as ReplacedFile
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-/// Creates a folder and its parents; existing ones are left alone.
+/// Creates a folder and its parents, as far as they are missing.
 /// @throws IoError if it cannot be created
 void make_folder(const std::filesystem::path& folder);
 
-/// Whether a name is the pattern with a number in digits for each '#': "block-#-of-#.part". Only files with
-/// such a name are taken for left-overs of ours and removed.
+/// Whether a name fits a pattern in which '#' stands for a number in digits: "block-#-of-#.part". Only files
+/// with such a name are removed as left-overs of headwave.
 bool is_numbered_name(std::string_view name, std::string_view pattern);
 
 }  // namespace headwave

@@ -12,7 +12,7 @@
 namespace headwave {
 
 toml::table toml_of_file(const std::filesystem::path& file, std::string_view what) {
-  constexpr std::size_t largest_file = 1 << 20;  // settings fit on a page; a longer file is of another kind
+  constexpr std::size_t largest_file = 1 << 20;  // settings fit on a page; a longer file is something else
   const FileBytes bytes(file);
   if (bytes.size() > largest_file)
     throw FormatError(fmt::format("{}: {} bytes, expected {} of at most 1 MB", shown_path(file), bytes.size(), what));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Included by sources that read TOML, never by a header that others see.
+// Included only by sources that read TOML, and by resolved_map.h.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,25 +15,21 @@
 
 namespace headwave {
 
-/// Parses a small TOML file.
-/// @param what  its kind in messages: "a model map"
-/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML, or if it is larger than 1 MB
+/// Parses a TOML file of at most 1 MB.
+/// @param what  what messages call such a file: "a model map"
+/// @throws IoError if the file cannot be read; FormatError if it is too large, or not TOML, with the line
 toml::table toml_of_file(const std::filesystem::path& file, std::string_view what);
 
-/// Parses the text of such a file.
-/// @throws FormatError as above
+/// The same for the text of a file.
 toml::table toml_of_text(const std::filesystem::path& file, std::string_view text);
 
-/// A value in a file of settings.
+/// A value in a settings file.
 using Setting = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
-/// Settings by name.
 using Settings = std::map<std::string, Setting>;
 
-/// Settings as a TOML file: a line for each, `documents = 50`, in the order of their names, without a last
-/// line end.
-///
-/// Numbers have the shortest digits that give the same double, with a point or an exponent: 0.05, 3.0.
+/// Settings as TOML, one per line in the order of their names, `documents = 50`, without a last line end.
+/// Doubles have the shortest digits that give the same value, with a point or an exponent: 0.05, 3.0.
 std::string toml_text(const Settings& settings);
 
 }  // namespace headwave

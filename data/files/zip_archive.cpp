@@ -17,7 +17,7 @@ constexpr std::size_t end_bytes = 22, longest_comment = 65535, entry_bytes = 46,
   throw FormatError(fmt::format("{}: {}: the archive is damaged or cut short", shown_path(file.path()), problem));
 }
 
-/// A part of the file, and the little-endian numbers in it.
+/// A part of the file, with access to its little-endian numbers.
 class ZipPart {
  public:
   ZipPart(const FileBytes& file, std::uint64_t first, std::uint64_t bytes) : file_(file) {
@@ -59,18 +59,18 @@ ZipDirectory directory_of(const FileBytes& file) {
   return {{file, end64.number(48, 8), end64.number(40, 8)}, end64.number(32, 8)};
 }
 
-/// Sizes and places that do not fit in 32 bits are in an extra field, in this order.
+/// Reads sizes and places that do not fit in 32 bits from the extra field, where they stand in this order.
 void read_zip64(const ZipPart& directory, std::size_t at, std::size_t end, ZipMember& member) {
   constexpr std::size_t in_extra = 0xFFFFFFFF;
   for (; at + 4 <= end; at += 4 + directory.number(at + 2, 2)) {
     if (directory.number(at, 2) != 1) continue;
-    const bool is_large = member.bytes == in_extra;  // its packed size, the same, stands after it
+    const bool is_large = member.bytes == in_extra;  // its packed size, the same number, follows
     if (member.first == in_extra) member.first = directory.number(at + (is_large ? 20 : 4), 8);
     if (is_large) member.bytes = directory.number(at + 4, 8);
   }
 }
 
-/// The first byte of a member, after its own header, whose length the directory does not know.
+/// The first byte of a member's data, after its own header, whose length the directory does not give.
 std::size_t first_byte(const FileBytes& file, const ZipMember& member) {
   const ZipPart local(file, member.first, local_bytes + member.name.size());
   if (local.text(0, 4) != "PK\x03\x04" || local.number(26, 2) != member.name.size() ||

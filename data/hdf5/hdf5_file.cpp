@@ -25,11 +25,11 @@ namespace headwave {
 namespace {
 
 constexpr std::size_t most_names = 1'000'000, most_chunks = 1'000'000, most_attribute_numbers = 4096;
-/// The bytes of a dataset that are read at once, at most.
+/// Most bytes that are read at once.
 constexpr std::size_t most_bytes = std::size_t{16} << 30U;
-/// Up to this size a dataset may be larger than its stored bytes can explain.
+/// A chunked dataset up to this size is read even if its stored bytes seem too few for it.
 constexpr std::size_t harmless_bytes = std::size_t{64} << 20U;
-/// Data may be this many times its stored bytes. Deflate reaches 1032.
+/// Largest plausible ratio of data to stored bytes. Deflate reaches 1032.
 constexpr std::size_t best_compression = 2000;
 constexpr std::size_t checksum_bytes = 4;
 
@@ -52,8 +52,7 @@ bool is_brain_float(hid_t type) {
          H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && mantissa_bits == 7;
 }
 
-/// A stored type in words, without its byte order: "float32", "bfloat16", "int64", "uint8", "bool", "enum",
-/// "string", "compound", ...
+/// A type in words, without its byte order: "float32", "bfloat16", "uint8", "bool", "enum", "string", ...
 std::string type_text(hid_t type) {
   static const std::map<H5T_class_t, const char*> others{{H5T_STRING, "string"},
                                                          {H5T_OPAQUE, "opaque"},
@@ -72,18 +71,17 @@ std::string type_text(hid_t type) {
   return found == others.end() ? "unknown" : found->second;
 }
 
-/// Whether entries of the type are real numbers that the library converts.
+/// Whether entries of the type are real numbers, which the library converts.
 bool is_number(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
 }
 
-/// Whether numbers may be unsigned ones that int64 does not hold.
+/// Whether the type is unsigned with values beyond int64.
 bool is_beyond_int64(hid_t type) {
   return H5Tget_size(type) >= 8 && H5Tget_sign(type) == H5T_SGN_NONE;
 }
 
-/// The shape and number of entries of a data space.
 struct Extent {
   std::vector<Index> shape;  // empty: a single entry, or none
   bool scalar = false;       // a single entry without an axis
@@ -114,9 +112,9 @@ std::string unpadded(std::string_view text, H5T_str_t padding) {
   return std::string(text.substr(0, text.find('\0')));
 }
 
-/// The texts of a string dataset or attribute, without padding.
-/// @param read  called with the memory type and a buffer; returns whether the library could fill it
-/// @throws FormatError if it could not
+/// The strings of a dataset or attribute, without padding.
+/// @param read  fills a buffer with entries of a memory type; returns success
+/// @throws FormatError if it fails
 std::vector<std::string> strings_of(hid_t type, hid_t space, const std::function<bool(hid_t, void*)>& read) {
   const std::size_t entries = extent_of(space).entries, width = H5Tget_size(type);
   if (width == 0 || entries > most_bytes / width)
@@ -144,7 +142,7 @@ std::vector<std::string> strings_of(hid_t type, hid_t space, const std::function
   return texts;
 }
 
-/// Keeps the names that the library hands out, one after another.
+/// Appends a name that the library hands out to the list.
 template <class Info>
 herr_t keep_name(hid_t, const char* name, const Info*, void* list) {
   auto& kept = *static_cast<std::vector<std::string>*>(list);
@@ -157,7 +155,6 @@ herr_t keep_name(hid_t, const char* name, const Info*, void* list) {
   return 0;
 }
 
-/// An open attribute.
 struct StoredAttribute {
   StoredAttribute(hid_t object, const std::string& name)
       : handle(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose),
@@ -176,8 +173,8 @@ struct StoredAttribute {
     if (entries > 0 && H5Aread(handle.id(), memory, numbers.data()) < 0) fail_hdf5_read();
     return numbers;
   }
-  /// A single number or text unchanged, up to 4096 numbers as a list of doubles, several texts joined by ", ", and
-  /// anything else described in brackets.
+  /// A single number or text unchanged; up to 4096 numbers as a list of doubles; several texts joined by
+  /// commas; anything else described in brackets.
   [[nodiscard]] Attribute value() const {
     const Extent extent = extent_of(space.id());
     if (is_text()) return fmt::format("{}", fmt::join(texts(), ", "));
@@ -195,7 +192,7 @@ struct StoredAttribute {
 
 Attributes attributes_of(hid_t object) {
   std::vector<std::string> names;
-  // In a damaged file, attributes that were found before the library failed are still worth showing.
+  // In a damaged file, the attributes found before the library failed are still worth showing.
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_name<H5A_info_t>, &names) < 0 &&
       hdf5_read_failed_by_system())
     fail_hdf5_read("attributes");
@@ -212,8 +209,8 @@ herr_t refuse_other_file(const char*, const char*, const char*, const char*, uns
   return -1;
 }
 
-/// Opens a group, dataset or type by its path, through soft links inside the file, never into another file.
-/// @throws FormatError if there is none or it cannot be opened
+/// Opens a group, dataset or type by its path. Soft links are followed, but never into another file.
+/// @throws FormatError if there is no such object, or it cannot be opened
 Hdf5Handle object_at(hid_t file, const std::string& path) {
   const Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
   H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
@@ -226,7 +223,7 @@ bool is_plausible(std::size_t bytes, std::uintmax_t stored) {
   return bytes <= harmless_bytes || bytes / best_compression <= stored;
 }
 
-/// A filter that a dataset's chunks went through when they were written.
+/// A filter that was applied to a dataset's chunks when they were written.
 struct Filter {
   H5Z_filter_t id;
   std::string text;  // "shuffle", "gzip 2", "fletcher32", "filter 32001 blosc"
@@ -236,7 +233,7 @@ struct Filter {
   }
 };
 
-/// The filters of a dataset in the order they were applied.
+/// The filters of a dataset, in the order in which they were applied.
 std::vector<Filter> filters_of(hid_t layout) {
   std::vector<Filter> filters;
   const int count = H5Pget_nfilters(layout);
@@ -256,12 +253,12 @@ std::vector<Filter> filters_of(hid_t layout) {
   return filters;
 }
 
-/// An open dataset. Before a block is read, its stored bytes are compared with its size, since the library takes a
-/// damaged file at its word: it (1.10 at least) copies a chunk's full size out of what the filters gave, so a chunk
-/// that unpacks to less makes it read beyond its memory.
+/// An open dataset. Before a block is read, its stored bytes are compared with its size, because the library
+/// trusts a damaged file. The library (1.10 at least) copies the full size of a chunk from what the filters
+/// gave, so a chunk that unpacks to less makes it read beyond its memory.
 class Dataset {
  public:
-  /// @throws FormatError if the object is not a dataset or is broken
+  /// @throws FormatError if the object is not a dataset, or is broken
   Dataset(Hdf5Handle object, std::uintmax_t file_bytes);
 
   [[nodiscard]] hid_t id() const { return dataset_.id(); }
@@ -272,11 +269,11 @@ class Dataset {
   }
   /// Layout and filters in words: "chunks (1, 64), shuffle, gzip 2".
   [[nodiscard]] std::string storage_text() const;
-  /// Refuses a block with data outside the file, more data than the file's bytes can stand for, or chunks of another
-  /// size than they should have.
+  /// Refuses a block whose data lie outside the file, exceed what the file's bytes can hold, or have chunks
+  /// of a wrong size.
   /// @param memory_entry  bytes of one entry in memory
   void require_readable(const ArrayBlock& block, std::size_t memory_entry);
-  /// Reads a block of numbers that require_readable() accepted, converted by the library.
+  /// Reads a block that require_readable() accepted, converted to a memory type by the library.
   void read(hid_t memory_type, const ArrayBlock& block, void* values) const;
   [[nodiscard]] std::vector<std::string> strings();
 
@@ -290,10 +287,10 @@ class Dataset {
   H5D_layout_t kind_ = H5D_CONTIGUOUS;
   std::uintmax_t file_bytes_;
   Extent extent_;
-  std::vector<hsize_t> chunk_;              // sizes along the axes; empty if the dataset is not chunked
-  std::vector<Filter> filters_;             // in the order in which they were applied
-  bool has_right_size_ = false;             // the plain chunks together
-  std::set<std::vector<hsize_t>> checked_;  // first entries of packed chunks that unpack to their size
+  std::vector<hsize_t> chunk_;  // sizes along the axes; empty if the dataset is not chunked
+  std::vector<Filter> filters_;
+  bool has_right_size_ = false;             // of all unfiltered chunks together
+  std::set<std::vector<hsize_t>> checked_;  // first entries of filtered chunks that were found to have the right size
 };
 
 Dataset::Dataset(Hdf5Handle object, std::uintmax_t file_bytes) : dataset_(std::move(object)), file_bytes_(file_bytes) {
@@ -301,11 +298,11 @@ Dataset::Dataset(Hdf5Handle object, std::uintmax_t file_bytes) : dataset_(std::m
   type_ = Hdf5Handle(H5Dget_type(id()), H5Tclose);
   layout_ = Hdf5Handle(H5Dget_create_plist(id()), H5Pclose);
   kind_ = H5Pget_layout(layout_.id());
-  // To tell its extent the library would open what a virtual dataset is made of, be it a pipe.
+  // To find its extent, the library would open the parts of a virtual dataset, even if one is a pipe.
   if (kind_ == H5D_VIRTUAL) return;
   space_ = Hdf5Handle(H5Dget_space(id()), H5Sclose);
   if (!type_.valid() || !space_.valid() || !layout_.valid()) fail_hdf5_read();
-  // A damaged type may claim to be of any size.
+  // A damaged type may claim any size.
   if (is_number(type()) && H5Tget_size(type()) > 16)
     throw FormatError(fmt::format("numbers of {} bytes: the file is damaged", H5Tget_size(type())));
   extent_ = extent_of(space_.id());
@@ -336,8 +333,7 @@ void Dataset::require_readable(const ArrayBlock& block, std::size_t memory_entry
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(extent_.entries, stored_size, &bytes)) bytes = std::numeric_limits<std::size_t>::max();
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(id()), file_bytes_);
-  // What is not chunked lies in the file byte for byte, or was never written; the library does not check that
-  // it is all there.
+  // Unchunked data lie in the file byte for byte, or were never written. The library does not check which.
   const bool never_written = kind_ == H5D_CONTIGUOUS && stored == 0 && bytes <= harmless_bytes;
   if (kind_ == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
     throw FormatError(fmt::format(
@@ -346,16 +342,16 @@ void Dataset::require_readable(const ArrayBlock& block, std::size_t memory_entry
 }
 
 std::size_t Dataset::chunk_bytes() const {
-  constexpr std::size_t heap_place = 16;  // of a text of variable length: its length and where it lies
+  constexpr std::size_t heap_place = 16;  // a text of variable length is stored as its length and its place in a heap
   std::size_t bytes = H5Tis_variable_str(type()) > 0 ? heap_place : H5Tget_size(type());
   for (const hsize_t size : chunk_)
     if (__builtin_mul_overflow(bytes, size, &bytes)) return std::numeric_limits<std::size_t>::max();
   return bytes;
 }
 
-/// Checks the chunks that the library will read: that packed ones of the block unpack to their size, and that plain
-/// ones, which are all of one size, take as many bytes as there are chunks of it. (To ask for the size of a single
-/// chunk, the library looks at every one.)
+/// Checks the chunks that the library will read. Filtered chunks of the block must unpack to their size.
+/// Unfiltered chunks all have one size, so their stored bytes must be that size times their number. (To find
+/// the size of a single chunk, the library looks at every one.)
 void Dataset::check_chunks(const ArrayBlock& block) {
   if (chunk_.size() != extent_.shape.size() || std::ranges::count(chunk_, hsize_t{0}) > 0 ||
       !is_plausible(chunk_bytes(), file_bytes_))
@@ -363,7 +359,7 @@ void Dataset::check_chunks(const ArrayBlock& block) {
         fmt::format("its chunks do not fit its shape, or a file of {} bytes: the file is damaged", file_bytes_));
   for (const Filter& filter : filters_)
     if (!filter.is_known())
-      // h5repack omits, without an error, a dataset whose filter is not part of the library.
+      // (h5repack silently omits a dataset with a filter that the library does not have.)
       throw FormatError(fmt::format(
           "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
           filter.id < H5Z_FILTER_RESERVED
@@ -401,9 +397,9 @@ void Dataset::check_chunks(const ArrayBlock& block) {
   }
 }
 
-/// Undoes the filters of a chunk that change its size.
+/// Undoes the filters that change a chunk's size, and checks the result.
 void Dataset::check_packed_chunk(const std::vector<hsize_t>& first) {
-  // (H5Dget_chunk_storage_size() gives a size for chunks that were never written.)
+  // (H5Dget_chunk_storage_size() gives a size even for chunks that were never written.)
   unsigned skipped = 0;
   haddr_t address = HADDR_UNDEF;
   hsize_t stored = 0;
@@ -425,7 +421,7 @@ void Dataset::check_packed_chunk(const std::vector<hsize_t>& first) {
     if (((left_out >> i) & 1U) != 0) continue;
     if (filters_[i].id == H5Z_FILTER_FLETCHER32) packed.resize(packed.size() - std::min(checksum_bytes, packed.size()));
     if (filters_[i].id != H5Z_FILTER_DEFLATE) continue;
-    // Room for a checksum inside the packed part, and no more: a chunk that unpacks to more is refused too.
+    // Room for a checksum applied before packing, and no more: a chunk that unpacks to more is refused too.
     std::string unpacked(expected + checksum_bytes, '\0');
     uLongf size = unpacked.size();
     if (uncompress(reinterpret_cast<Bytef*>(unpacked.data()), &size, reinterpret_cast<const Bytef*>(packed.data()),
@@ -461,7 +457,7 @@ std::vector<std::string> Dataset::strings() {
   });
 }
 
-/// Where a soft or external link leads; empty for a hard link.
+/// The target of a soft or external link; empty for a hard link.
 std::string link_target(hid_t file, const std::string& path) {
   H5L_info_t info{};
   if (H5Lget_info(file, path.c_str(), &info, H5P_DEFAULT) < 0) fail_hdf5_read();
@@ -508,11 +504,11 @@ std::string last_name(hid_t object) {
 
 }  // namespace
 
-/// The file in the library. Datasets stay open, since opening one costs as much as reading a small one.
+/// The file, open in the library. Datasets stay open, since opening one costs as much as reading a small one.
 struct Hdf5File::Opened {
   Opened(const std::filesystem::path& path, std::uintmax_t size) : bytes(size) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    // h5py's own chunks of stored states hold tens of documents: they stay unpacked for the next document.
+    // h5py's default chunks of states hold tens of documents; keep them unpacked for the next document.
     constexpr std::size_t places = 10007, most_unpacked = std::size_t{16} << 20U;
     H5Pset_cache(access.id(), 0, places, most_unpacked, 0.75);
     file = Hdf5Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
@@ -539,7 +535,7 @@ struct Hdf5File::Opened {
     if constexpr (std::is_same_v<Number, float>) {
       const Hdf5Handle half = hdf5_half_type();
       if (H5Tequal(data.type(), half.id()) > 0) {
-        // The library's own conversion takes numbers apart bit by bit, 0.1 us each.
+        // The library would convert halves bit by bit, which takes 0.1 us each.
         std::vector<Eigen::half> halves(values.size());
         data.read(half.id(), block, halves.data());
         std::ranges::copy(halves, values.begin());
@@ -555,7 +551,7 @@ struct Hdf5File::Opened {
   std::map<std::string, Dataset> datasets;
 };
 
-/// Runs some work within the library; errors name the file and the object.
+/// Runs some work in the library; errors name the file and the object.
 template <class Work>
 auto Hdf5File::read_named(const std::string& object, Work work) const {
   const Hdf5Session session(name_.c_str());
@@ -574,7 +570,7 @@ auto Hdf5File::read_named(const std::string& object, Work work) const {
 }
 
 Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown_path(path)) {
-  const std::uintmax_t bytes = FileBytes(path).size();  // says what cannot be opened and why better than the library
+  const std::uintmax_t bytes = FileBytes(path).size();  // better errors than the library's
   read_named("", [&] { opened_ = std::make_unique<Opened>(path, bytes); });
 }
 
@@ -591,7 +587,7 @@ std::vector<Hdf5Node> Hdf5File::tree() const {
       nodes.push_back({path, "unreadable", {}, "", why, {}});
     };
     std::string problem;
-    std::vector<std::string> paths;  // a group that can be reached twice is entered once
+    std::vector<std::string> paths;
     for (const H5_index_t index : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
       paths.clear();
       problem.clear();
@@ -603,7 +599,7 @@ std::vector<Hdf5Node> Hdf5File::tree() const {
       const std::string path = "/" + name;
       try {
         nodes.push_back(member_node(file, path, opened_->bytes));
-      } catch (const FormatError& broken) {  // one broken object does not hide the others
+      } catch (const FormatError& broken) {  // one broken object must not hide the others
         unreadable(path, std::string(broken.finding()));
       }
     }
@@ -656,7 +652,7 @@ std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
   return read_named(dataset, [&] {
     const hid_t type = opened_->dataset(dataset).type();
     if (H5Tget_class(type) == H5T_FLOAT) throw FormatError(fmt::format("expected integers, found {}", type_text(type)));
-    // Unsigned numbers beyond int64 would be clipped in silence; read as unsigned ones, they come out negative.
+    // The library would silently clip unsigned numbers beyond int64; read as unsigned, they become negative.
     const bool unsigned_ones = is_number(type) && is_beyond_int64(type);
     std::vector<std::int64_t> values =
         opened_->numbers<std::int64_t>(dataset, unsigned_ones ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64);

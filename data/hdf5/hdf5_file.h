@@ -15,22 +15,23 @@ namespace headwave {
 struct Hdf5Node {
   std::string path;          ///< "/layer_0/query"
   std::string kind;          ///< "group", "dataset", "type", "link", or "unreadable"
-  std::vector<Index> shape;  ///< of a dataset; empty: a single entry
-  std::string dtype;         ///< of a dataset: "float32", "int64", "string", "bool", "compound", ...
-  std::string storage;       ///< of a dataset "chunks (1, 12, 64), shuffle, gzip 2"; of a link where it leads; of an
-                             ///< unreadable object why
+  std::vector<Index> shape;  ///< of a dataset; empty: a single entry, or no entries
+  std::string dtype;         ///< of a dataset or type: "float32", "int64", "string", "bool", "compound", ...
+  std::string storage;       ///< of a dataset "chunks (1, 12, 64), shuffle, gzip 2"; of a link its target; of an
+                             ///< unreadable object the reason
   Attributes attributes;
 };
 
-/// For programs, at their beginning: if the library crashes over a damaged file, one line on stderr names the file
-/// and the program exits with 1.
+/// After this call, if the HDF5 library crashes on a damaged file, the program exits with 1 and one line on
+/// stderr that names the file. Programs call it at their beginning.
 void tell_hdf5_crashes();
 
 /// An HDF5 file, open for reading.
 ///
-/// A dataset is read only if it has at most 16 GiB and the file holds enough bytes for it, also if they are
-/// compressed, and packed chunks only if they unpack to their size. Links into other files, data kept in other
-/// files and virtual datasets are listed and never followed. May be read from several threads at once; they take turns.
+/// At most 16 GiB are read at once, and only if the file holds enough bytes for the dataset, compressed or
+/// not, and its chunks unpack to their size. Filters other than shuffle, gzip and fletcher32 are refused.
+/// Links into other files, data kept in other files and virtual datasets are listed and never followed.
+/// Several threads may read; they take turns.
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
@@ -41,9 +42,9 @@ class Hdf5File {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Everything in the file up to a million objects, the root group first, in the order of creation if all groups know
-  /// it. Links are not followed; a group that can be reached twice is entered once; an object that cannot be opened is
-  /// listed as unreadable.
+  /// Everything in the file, up to a million objects, the root group first: in order of creation if all
+  /// groups record it, otherwise by name. Links are not followed, a group that can be reached twice is
+  /// entered once, and an object that cannot be opened is listed as unreadable.
   /// @throws FormatError if the root group is damaged; IoError if the file can no longer be read
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
 
@@ -51,7 +52,7 @@ class Hdf5File {
   [[nodiscard]] Hdf5Node node(const std::string& object) const;
   /// @throws FormatError if there is no such object
   [[nodiscard]] Attributes attributes(const std::string& object) const { return node(object).attributes; }
-  /// The entries of a text attribute one by one; empty if there is none.
+  /// The entries of a text attribute; empty if there is no such attribute.
   /// @throws FormatError if there is no such object, or the attribute is not text
   [[nodiscard]] std::vector<std::string> attribute_texts(const std::string& object, const std::string& attribute) const;
   /// Names of the dimension scales attached to a dataset's axes, "" for an axis without one.
@@ -59,15 +60,15 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> scales(const std::string& dataset) const;
 
   /// All entries of a dataset of real numbers, row-major.
-  /// @throws FormatError if there is no such dataset, it does not hold numbers, is too large for its file, or
-  ///         cannot be read
+  /// @throws FormatError if there is no such dataset, or it does not hold numbers, is too large, or cannot be
+  ///         read
   [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
   [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
-  /// A block of a dataset as floats, row-major: only the chunks that hold a part of it are read.
-  /// @throws FormatError as doubles(); ShapeError if there is no such block; IoError if the file can no
-  ///         longer be read
+  /// A block of a dataset as floats, row-major. Only chunks that overlap the block are read.
+  /// @throws FormatError as doubles(); ShapeError if the block does not lie inside; IoError if the file can
+  ///         no longer be read
   [[nodiscard]] std::vector<float> floats(const std::string& dataset, const ArrayBlock& block) const;
-  /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
+  /// @throws FormatError as doubles(), or if the numbers are floating-point or beyond int64
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;
   /// @throws FormatError as doubles(), or if the dataset does not hold text
   [[nodiscard]] std::vector<std::string> strings(const std::string& dataset) const;

@@ -20,13 +20,13 @@ namespace {
 
 std::recursive_mutex& library_mutex() {
   static std::recursive_mutex mutex;
-  // Some damaged files leave the library with a file that it cannot close; cleaning up when the program ends
-  // it would then complain on stderr. Files opened here are all closed by their handles.
+  // The library cannot close some damaged files, and would complain on stderr when the program ends. Its
+  // cleanup is not needed: files opened here are all closed by their handles.
   [[maybe_unused]] static const herr_t once = H5dont_atexit();
   return mutex;
 }
 
-/// The file that this thread reads with the library; null: none.
+/// The file that this thread is reading with the library; null: none.
 thread_local constinit const char* file_in_reading = nullptr;
 
 }  // namespace
@@ -48,7 +48,7 @@ std::string hdf5_reason() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
-  // About a failed write the library tells time, addresses and sizes, and among them what the system said.
+  // For a failed write the library reports time, addresses and sizes, and in between the system's message.
   const std::string mark = "error message = '";
   const std::size_t at = reason.find(mark);
   const std::string system = at == reason.npos ? "" : reason.substr(at + mark.size());
@@ -59,7 +59,7 @@ std::string hdf5_reason() {
 
 bool hdf5_read_failed_by_system() {
   bool by_system = false;
-  // What the library says of a failed system call, and of no other error, has the call's errno.
+  // Only the library's messages about failed system calls contain an errno.
   const auto look = [](unsigned, const H5E_error2_t* error, void* found) -> herr_t {
     const bool call = error->desc != nullptr && std::strstr(error->desc, "errno = ") != nullptr;
     if (call) *static_cast<bool*>(found) = true;
@@ -80,7 +80,7 @@ namespace {
 constexpr auto crashes = std::to_array<std::pair<int, const char*>>(
     {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGABRT, "SIGABRT"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}});
 
-/// Only calls that POSIX allows in a signal handler: the heap may be broken.
+/// Calls only functions that POSIX allows in a signal handler, since the heap may be broken.
 void tell_crash(int signal) {
   if (file_in_reading == nullptr) {
     (void)std::signal(signal, SIG_DFL);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything that touches the HDF5 C library begins here. Included by the hdf5_* and result_* sources only,
-// never by a header that others see.
+// Everything that touches the HDF5 C library starts here. Included only by sources, never by a header that
+// others see.
 
 #include <mutex>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// An HDF5 identifier that closes itself.
+/// An HDF5 identifier that is closed when the object is destroyed.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -29,9 +29,9 @@ class Hdf5Handle {
 
   [[nodiscard]] bool valid() const { return id_ >= 0; }
   [[nodiscard]] hid_t id() const { return id_; }
-  /// Never closes: the object stays open in the library until the program ends.
+  /// Gives up ownership: the object stays open in the library until the program ends.
   void abandon() { id_ = -1; }
-  /// Closes now. @returns whether the library could
+  /// Closes now. @returns success
   bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
 
  private:
@@ -39,11 +39,11 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-/// Gives this thread the library for itself, which may be built without thread safety, and keeps the library
-/// from printing to stderr. May be nested.
+/// Gives this thread sole use of the library, which may be built without thread safety, and keeps the library
+/// from printing to stderr. Sessions may be nested.
 class Hdf5Session {
  public:
-  /// @param reading  the file that is read, as messages show it, for tell_hdf5_crashes(); null: none
+  /// @param reading  the file that tell_hdf5_crashes() names, as messages show it; null: none
   explicit Hdf5Session(const char* reading = nullptr);
   Hdf5Session(const Hdf5Session&) = delete;
   Hdf5Session& operator=(const Hdf5Session&) = delete;
@@ -54,15 +54,15 @@ class Hdf5Session {
   const char* read_before_;
 };
 
-/// Why the library's last call failed, in the library's words, on one line. Ask before any other call.
+/// Why the library's last call failed, in its own words, on one line. Ask before any other call.
 std::string hdf5_reason();
 
-/// Whether the library's last call failed since the system could not read the file; else the file is damaged. Ask before any other call.
+/// Whether the last call failed because the system could not read the file; else the file is damaged.
 bool hdf5_read_failed_by_system();
 
 /// Throws the error of a call that failed to read. Call it right after that call.
-/// @param what  what could not be done, before the library's reason; empty: the reason alone
-/// @throws IoError if hdf5_read_failed_by_system(); else FormatError
+/// @param what  what could not be done, put before the library's reason; empty: the reason alone
+/// @throws IoError if hdf5_read_failed_by_system(); otherwise FormatError
 [[noreturn]] void fail_hdf5_read(const std::string& what = "");
 
 /// The type of IEEE 754 half-precision floats, as numpy stores them.

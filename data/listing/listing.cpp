@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 Listing hdf5_listing(const fs::path& path) {
   const auto file = std::make_shared<Hdf5File>(path);
   Listing listing{"HDF5", path, {}, {}, {}, file};
-  // Captured states may be large, and who reads them compares their digest.
+  // Stored states may be large, and their digest is checked when they are read.
   if (attribute_text(file->attributes("/"), "title") != stored_states_title) require_right_seal(path);
   for (Hdf5Node& node : file->tree()) {
     if (node.path == "/") {
@@ -62,7 +62,7 @@ Listing safetensors_listing(const fs::path& path) {
   return listing;
 }
 
-/// Arrays of .npy files: in a folder, in an archive, or one alone.
+/// Lists arrays of .npy files: in a folder, in an archive, or a single one.
 Listing npy_listing(const std::string& kind, const fs::path& path) {
   Listing listing{kind, path, {}, {}, {}};
   const auto arrays = open_arrays(path);
@@ -71,7 +71,7 @@ Listing npy_listing(const std::string& kind, const fs::path& path) {
   return listing;
 }
 
-/// What config.json says of the checkpoint; what it says of the model follows from its map.
+/// Adds what config.json says about the checkpoint; what it says about the model follows from its map.
 void add_config(Listing& listing, const fs::path& file) {
   const nlohmann::json config = json_of_file(file, largest_config);
   if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
@@ -80,7 +80,7 @@ void add_config(Listing& listing, const fs::path& file) {
       listing.facts[key] = value->get<std::string>();
 }
 
-/// Problems and unused tensors beyond these are only counted.
+/// Problems and unused tensors beyond this many are only counted.
 constexpr std::size_t most_notes = 20;
 
 void add_notes(Listing& listing, const std::vector<std::string>& what, const char* note, const char* more) {
@@ -95,7 +95,7 @@ const char* words_of(PositionKind kind) {
   return words[static_cast<std::size_t>(kind)];
 }
 
-/// Adds the family of the model, its sizes, and what is missing.
+/// Adds the model's family and sizes, and notes what is missing or not read.
 void add_model(Listing& listing, const ModelPlace& place) {
   const ModelCheck check = model_check(place);
   const StackMap& stack = check.map.stack;
@@ -134,7 +134,7 @@ void add_weights(Listing& listing, const fs::path& folder) {
   listing.facts["weight_files"] = files;
 }
 
-/// Whether the folder has weights in our format, sound or not.
+/// Whether the folder has safetensors weights, sound or not.
 bool has_weight_files(const fs::path& folder) {
   std::error_code ignored;
   return fs::exists(folder / "model.safetensors", ignored) ||
@@ -152,9 +152,8 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
     listing.facts["tokenizer_files"] = found;
 }
 
-/// Facts of config.json, which family the model is taken for and why, all tensors, parameters in total, tokenizer
-/// files. What config.json lacks, tensors that are missing, have the wrong shape or are not read, and weights that
-/// cannot be read, become notes: a directory is worth looking at before all of it is right.
+/// Lists a model directory. Weights that cannot be read, and problems between config.json and the tensors,
+/// become notes: a directory is worth looking at before all of it is right.
 Listing model_listing(const fs::path& folder) {
   Listing listing{"model directory", folder, {}, {}, {}};
   const fs::path config = folder / "config.json";

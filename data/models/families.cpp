@@ -25,7 +25,7 @@ namespace {
 void refuse_quantised(const ModelConfig& config) {
   if (!config.has("quantization_config")) return;
   const ModelConfig quantisation = config.object("quantization_config");
-  (void)quantisation.has("modules_to_not_convert");  // told by which tensors there are
+  (void)quantisation.has("modules_to_not_convert");  // follows from which tensors exist
   const std::string method = quantisation.text("quant_method", "a method that has no name");
   if (method != "mxfp4")
     config.fail(
@@ -43,7 +43,7 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   const std::string family = typed ? called : family_of_class(called);
   const std::vector<std::string> known = known_families();
   const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
-  // Of a model that reads images or sounds beside text: its text part, where that is of a known family.
+  // A model that also reads images or sounds is read as its text part, if that is of a known family.
   constexpr const char* text_part = "text_config";
   if (!is_known(family) && config.has(text_part)) {
     const ModelConfig text = config.object(text_part);
@@ -83,12 +83,12 @@ double yarn_attention_factor(const ModelConfig& scaling, double factor) {
   return gain(1.0);
 }
 
-/// Before transformers 4.45 it was called "type".
+/// The type of scaling. Its key was "type" before transformers 4.45.
 std::string rope_type(const ModelConfig& scaling) {
   return scaling.text("rope_type", scaling.text("type", ""));
 }
 
-/// Which texts are long is said beside the scaling or inside.
+/// The length that the model was trained on, stated in the scaling or beside it.
 double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
   constexpr const char* original = "original_max_position_embeddings";
   if (scaling.has(original) && config.has(original) && scaling.size(original) != config.size(original))
@@ -98,8 +98,8 @@ double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
   return static_cast<double>(config.size(config.has(original) ? original : "max_position_embeddings"));
 }
 
-/// A factor for each pair of channels. Queries and keys are multiplied by sqrt(1 + ln s / ln M), s times longer
-/// than M, where nothing else is said.
+/// Reads one factor for each pair of channels. Unless attention_factor is given, it is sqrt(1 + ln s / ln M),
+/// where s is the largest length divided by the trained length M.
 void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
   rotary.short_factors = scaling.numbers("short_factor");
   rotary.long_factors = scaling.numbers("long_factor");
@@ -118,7 +118,7 @@ void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const Model
   rotary.attention_factor = scaling.positive_or("attention_factor", usual);
 }
 
-/// A share of all pairs turns: `channels` are the head's, not that share.
+/// Reads the share of pairs that turn. (`channels` are all channels of a head here.)
 void set_proportional(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
   constexpr const char* key = "partial_rotary_factor";
   rotary.factor = scaling.positive_or("factor", 1);
@@ -132,7 +132,7 @@ constexpr std::pair<std::string_view, RotaryScaling> rope_types[]{
     {"llama3", RotaryScaling::llama3},
     {"yarn", RotaryScaling::yarn},
     {"longrope", RotaryScaling::longrope},
-    {"su", RotaryScaling::longrope},  // what the first of its models called it
+    {"su", RotaryScaling::longrope},  // name in the first of these models
     {"proportional", RotaryScaling::proportional}};
 
 void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
@@ -166,13 +166,13 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
   rotary.attention_factor = yarn_attention_factor(scaling, rotary.factor);
 }
 
-/// How many channels turn.
+/// How many channels of a head turn.
 Index turning_channels(const ModelConfig& config, const ModelConfig* parameters, Index d_head, const RopeKeys& keys) {
   constexpr const char* key = "partial_rotary_factor";
   double share = config.positive_or(keys.share_key, keys.share);
   if (config.has(key)) share = config.positive(key);
   if (parameters != nullptr && parameters->has(key)) share = parameters->positive(key);
-  // Of proportional positions it is a share of the pairs, each of which stands for its own frequency.
+  // In proportional scaling it is a share of the pairs, each of which keeps its own frequency.
   if (parameters != nullptr && rope_type(*parameters) == "proportional" && share <= 1) share = 1;
   if (share > 1 || (share != 1 && !keys.partial))
     throw FormatError(fmt::format("{}: '{}' is {}, which is not known here", config.place(), key, share),
@@ -201,7 +201,7 @@ RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const Rope
     return rotary;
   }
   const ModelConfig all = config.object("rope_parameters");
-  // Layers differ, and each kind has a group of its own; or one group is of all, and only some are scaled.
+  // If layers differ, each kind may have a group. Otherwise one group serves all, and only some are scaled.
   const bool grouped = !keys.group.empty() && all.has(keys.group);
   const bool one_for_all = !keys.group.empty() && !grouped;
   if (one_for_all && !all.has("rope_type") && !all.has("rope_theta")) {

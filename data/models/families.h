@@ -11,34 +11,34 @@
 
 namespace headwave {
 
-/// A family's map file, data/models/families/FAMILY.toml, which is compiled into the program: a consumer, a
-/// wheel and a checkout all find the same one, wherever they lie.
+/// A family's map file, data/models/families/FAMILY.toml. It is compiled into the program, so that it is
+/// found wherever the program lies.
 struct FamilyFile {
-  std::string_view family;  ///< as config.json calls it: "bert", "gpt_neox"
+  std::string_view family;  ///< as in config.json: "bert", "gpt_neox"
   std::string_view text;
 };
 
-/// All of them, by name (cmake/families.cmake writes this).
+/// All map files, by family (written by cmake/families.cmake).
 const std::vector<FamilyFile>& family_files();
 
-/// Names of the families that headwave knows.
+/// The names of the known families.
 std::vector<std::string> known_families();
 
-/// The map of a Hugging Face model by its config.json: that of the family that `model_type` names, or else of
-/// the family that its first architecture belongs to.
+/// The map of a Hugging Face model by its config.json: that of the family named by `model_type`, or else by
+/// the first architecture. A model with a `text_config` of a known family gets the map of its text part.
 ///
-/// The names' prefix ("bert.", "model.") is taken from the tensors that are there. A setting that would change the
-/// numbers and is not known is refused by name.
-/// @throws FormatError if the family is not known, or naming the key, what was expected and what was found
+/// The prefix of names ("bert.", "model.") follows from the tensors that exist. A value that would change the
+/// numbers in an unsupported way is refused; model_check() lists settings that are not read at all.
+/// @throws FormatError naming the key, what was expected and what was found, or if the family is not known
 ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 
-/// The map that a file of a user gives for one model: TOML, of the same format as the families' own (docs/model-map.md).
-/// @throws IoError if the file cannot be read; FormatError naming the file, the line where TOML says it, and the key
+/// The map of one model from a user's TOML file, in the format of the families' files (docs/model-map.md).
+/// @throws IoError if the file cannot be read; FormatError naming the file, and the line or key
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts);
 
-/// How a family spells its rotary positions in config.json, and its defaults: [positions.rope].
+/// Rotary positions as config.json describes them, with a family's spelling and defaults: [positions.rope].
 /// @param d_head  channels of a head
-/// @throws FormatError if the scaling is not known, naming it
+/// @throws FormatError naming the kind of scaling if it is not known
 RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys = {});
 
 }  // namespace headwave

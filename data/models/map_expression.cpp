@@ -18,7 +18,7 @@ namespace headwave {
 
 namespace {
 
-/// Operators by how strongly they bind, weakest first; between `and` and `==` stands `not`.
+/// Operators by binding strength, the weakest first.
 const std::vector<std::vector<std::string_view>>& operators() {
   static const std::vector<std::vector<std::string_view>> levels{
       {"else"}, {"or"}, {"and"}, {"not"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
@@ -50,7 +50,7 @@ bool is_of_word(char c) {
 
 }  // namespace
 
-/// Evaluates while it parses. A part that does not matter, such as what follows `else`, is parsed and not evaluated.
+/// Evaluates while parsing. Parts that do not matter, such as what follows a decided `else`, are only parsed.
 class ExpressionParser {
  public:
   using Value = std::optional<double>;
@@ -71,7 +71,7 @@ class ExpressionParser {
     return *value;
   }
 
-  /// Whether the value comes from config.json, if only in part.
+  /// Whether the value comes from config.json, at least in part.
   [[nodiscard]] bool asked_config() const { return asked_config_; }
 
  private:
@@ -81,7 +81,7 @@ class ExpressionParser {
                                   printable(std::string(text_.substr(at_)), 40)));
   }
 
-  /// The token that comes next: a word, a number, a text in quotes, or a sign; empty at the end.
+  /// The next token: a word, a number, a quoted text, or a sign; empty at the end.
   std::string_view next() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     if (at_ == text_.size()) return {};
@@ -221,7 +221,7 @@ class ExpressionParser {
     return std::ranges::find_first_of(said, words) != said.end();
   }
 
-  /// Whether a list has the first of the words for the layer.
+  /// Whether a list has the first of the words for this layer.
   Value picked(const std::string& key, const std::vector<std::string>& words) {
     const ModelConfig& config = map_.config();
     if (!config.has(key)) {

@@ -143,7 +143,7 @@ std::string ModelConfig::architecture() const {
 
 namespace {
 
-/// Keys that leave attention and states alone whatever they hold.
+/// Whether a key leaves attention and states alone, whatever its value.
 bool is_harmless(std::string_view key) {
   static const std::set<std::string_view> names{
       // what the file is, and who wrote it
@@ -160,21 +160,21 @@ bool is_harmless(std::string_view key) {
       // how it predicts tokens
       "classifier_activation", "classifier_bias", "decoder_bias", "final_logit_softcapping", "legacy", "logit_scale",
       "logits_scaling",
-      // told by which tensors there are
+      // told by which tensors exist
       "is_encoder_decoder", "tie_encoder_decoder", "tie_word_embeddings",
-      // what it writes, and with which tokens
+      // what it generates, and with which tokens
       "bad_words_ids", "begin_suppress_tokens", "diversity_penalty", "do_sample", "early_stopping",
       "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "length_penalty", "max_length", "min_length",
       "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_return_sequences", "output_scores", "prefix",
       "remove_invalid_values", "repetition_penalty", "return_dict_in_generate", "suppress_tokens", "temperature",
       "top_k", "top_p", "typical_p"};
-  if (key == "token_dropout" || key == "moe_token_dropout") return false;  // these act on what is read, not in training
+  if (key == "token_dropout" || key == "moe_token_dropout") return false;  // these act at inference too
   return names.contains(key) || key.ends_with("_token_id") || key.ends_with("_dropout") ||
          key.ends_with("_dropout_prob") || key.ends_with("_pdrop") || key.ends_with("_layerdrop") ||
          key.starts_with("summary_");
 }
 
-/// Switches that change nothing while they are off.
+/// Whether a switch changes nothing while it is off.
 bool is_harmless_off(std::string_view key) {
   static const std::set<std::string_view> names{"add_cross_attention", "is_decoder",  "qk_norm",
                                                 "use_mrope",           "use_qk_norm", "use_sliding_window"};

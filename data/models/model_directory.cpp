@@ -41,24 +41,23 @@ fs::path config_beside(const fs::path& weights) {
   return config;
 }
 
-/// The config.json beside the weights.
+/// A config.json with the settings that were read from it.
 struct ConfigFile {
   explicit ConfigFile(const fs::path& file) : json(json_of_file(file, largest_config)), config(json, file.string()) {}
   nlohmann::json json;
   ModelConfig config;
 };
 
-/// What a model is, by its weights.
+/// A checkpoint and its description.
 struct Described {
   std::shared_ptr<const Checkpoint> checkpoint;
   ModelMap map = {};
-  bool asks_config = false;              ///< the map follows from config.json too
-  std::vector<std::string> unread = {};  ///< settings of config.json that may change the numbers and were not asked for
+  bool asks_config = false;              ///< the map read config.json
+  std::vector<std::string> unread = {};  ///< settings of config.json that were not read and may change numbers
 };
 
 Described described(const ModelPlace& place) {
-  if (place.map.empty())
-    config_beside(place.weights);  // which says that it is missing before the weights are looked for
+  if (place.map.empty()) config_beside(place.weights);  // reports a missing config.json before missing weights
   Described said{std::make_shared<const Checkpoint>(place.weights)};
   std::optional<ConfigFile> file;
   const auto config = [&]() -> const ModelConfig& {
@@ -93,7 +92,7 @@ MappedWeights weights_of(const Described& said, const ModelPlace& place) {
   return mapped_weights(map, said.checkpoint, options);
 }
 
-/// @throws FormatError if the checkpoint has not all that the map names
+/// @throws FormatError if the checkpoint does not match the map
 Model whole_model(MappedWeights mapped, const std::string& called) {
   if (!mapped.problems.empty()) throw FormatError(problems_text(called, mapped.problems));
   return std::move(mapped.model);
@@ -124,13 +123,13 @@ Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> ch
 
 PartialModel open_partial_model(const ModelPlace& place) {
   MappedWeights mapped = weights_of(described(place), place);
-  if (mapped.problems.size() > mapped.missing.size()) return {open_model(place), {}};  // which says what is wrong
+  if (mapped.problems.size() > mapped.missing.size()) return {open_model(place), {}};  // throws the other problem
   return {std::move(mapped.model), std::move(mapped.missing)};
 }
 
 ModelCheck model_check(const ModelPlace& place) {
   Described said = described(place);
-  // By layer: only shapes are looked at. Otherwise weights in half precision would be converted, all at once.
+  // By layer, so that only shapes are looked at. Otherwise all weights in half precision would be converted.
   MappedWeights mapped = mapped_weights(said.map, said.checkpoint, {.check_values = false, .by_layer = true});
   return {std::move(said.map), std::move(mapped.problems), std::move(mapped.unused), std::move(said.unread)};
 }
@@ -193,13 +192,13 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
 }
 
 Attributes exceeded_lengths(const std::filesystem::path& folder, Index tokens) {
-  constexpr double any_length = 1 << 24;  // from here on a length stands for "any"
+  constexpr double any_length = 1 << 24;  // longer ones stand for "any"
   std::multimap<Index, std::string> exceeded;
   for (const auto& [name, key] : {std::pair("sentence_bert_config.json", "max_seq_length"),
                                   {"tokenizer_config.json", "model_max_length"},
                                   {"config.json", "max_position_embeddings"}}) {
     std::ostringstream text;
-    text << std::ifstream(folder / name, std::ios::binary).rdbuf();  // what cannot be read names no length
+    text << std::ifstream(folder / name, std::ios::binary).rdbuf();  // an unreadable file names no length
     const nlohmann::json settings = nlohmann::json::parse(text.str(), nullptr, false);
     if (!settings.is_object() || !settings.contains(key) || !settings[key].is_number()) continue;
     const double length = settings[key].get<double>();

@@ -16,34 +16,34 @@ namespace headwave {
 
 namespace {
 
-/// The words of fusions, in the order of Fusion.
+/// Fusions in a map, in the order of Fusion.
 constexpr auto fusion_words = {"none", "qkv", "kv", "qkv_by_head", "kv_by_head"};
 
-/// The words of activations, in the order of Activation.
+/// Activations in a map, in the order of Activation.
 constexpr auto activation_words = {"gelu", "gelu_tanh", "relu", "silu"};
 
-/// What config.json calls activations, in the words of a map.
+/// Activations in config.json, and their names in a map.
 constexpr std::pair<std::string_view, std::string_view> config_activations[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
     {"gelu", "gelu"},           {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
     {"gelu_fast", "gelu_tanh"}, {"relu", "relu"},          {"silu", "silu"},
     {"swish", "silu"}};
 
-/// One table of a map file while it is read: each key by its name, then keys that nobody read are refused. A number or a
-/// switch may be an expression. A value stays as it is if the table does not have its key.
+/// Reads one table of a map file, key by key; refuse_others() then refuses keys that nobody read. A number or
+/// switch may be an expression. A value stays unchanged if its key is missing.
 class MapReader {
  public:
-  /// @param place  the file and the table in it, as messages begin
+  /// @param place  what messages begin with: the file and the table
   MapReader(const toml::table& table, std::string place, const MapExpressions& expressions)
       : table_(table), place_(std::move(place)), expressions_(expressions) {}
 
   [[nodiscard]] const std::string& place() const { return place_; }
   [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
-  /// @throws FormatError always: the file, the key, what it should be
+  /// @throws FormatError always: with the place, the key and what it should be
   [[noreturn]] void fail(std::string_view key, const std::string& expected) const {
     throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
   }
-  /// @throws FormatError if a key was not read: a typing error, or an option that would be ignored in silence
+  /// @throws FormatError if a key was not read: it is misspelt, or would silently be ignored
   void refuse_others() const {
     for (const auto& [key, node] : table_)
       if (!seen_.contains(std::string(key.str())))
@@ -100,7 +100,7 @@ class MapReader {
       value.push_back(name->get());
     }
   }
-  /// The layers in which an expression holds. Of several expressions those that config.json has the keys for must agree.
+  /// The layers in which an expression holds. Of several, those whose keys config.json has must agree.
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
     std::vector<std::string> rules(1);
     if (has(key) && table_.get(key)->is_string())
@@ -121,7 +121,7 @@ class MapReader {
       if (*holds) value.push_back(layer);
     }
   }
-  /// @param words  in the order of the values that they stand for, from the first on
+  /// @param words  names of the enumeration's values, in order
   template <class Enum>
   void operator()(std::string_view key, Enum& value, std::initializer_list<const char*> words) {
     const toml::node* node = look(key);
@@ -143,7 +143,7 @@ class MapReader {
   }
 
  private:
-  /// The value of a key, which counts as read; null if there is none.
+  /// The value of a key, which then counts as read; null if missing.
   const toml::node* look(std::string_view key) {
     seen_.insert(std::string(key));
     return table_.get(key);
@@ -160,7 +160,7 @@ class MapReader {
     value = written ? *written : (expressions_.*evaluated)(node->as_string()->get());
   }
 
-  /// "NAME.{weight,bias}" stands for both.
+  /// Splits "NAME.{weight,bias}" into two names.
   static void split_braces(TensorNames& names) {
     const auto comma = names.weight.find(',');
     if (comma == std::string::npos || !names.bias.empty()) return;
@@ -171,7 +171,7 @@ class MapReader {
     names.weight = before + names.weight.substr(open + 1, comma - open - 1) + after;
   }
 
-  /// { key = "hidden_act", else = "gelu", words = { ... } }: a word of config.json in the words of a map.
+  /// Translates a word of config.json: { key = "hidden_act", else = "gelu", words = { ... } }.
   std::string said_in_config(std::string_view key, const toml::table& rule) {
     const auto config_key = rule.get("key") != nullptr ? rule.get("key")->value<std::string>() : std::nullopt;
     if (!config_key) fail(key, "a word, or { key = \"KEY\", else = \"WORD\" }");
@@ -198,7 +198,7 @@ class MapReader {
   std::set<std::string> seen_;
 };
 
-// Every key of a map file, and what it stands for.
+// Every key of a map file.
 
 void read_rotary(MapReader& keys, RotaryOptions& rotary) {
   keys("channels", rotary.channels);
@@ -305,7 +305,7 @@ void read_latent(MapReader& keys, LatentMap& latent) {
   keys("key_norm", latent.key_norm);
 }
 
-/// @param layers  how many the stack has
+/// @param layers  number of the stack's layers
 void read_experts(MapReader& keys, ExpertsMap& experts, RouterSpec& router, Index layers) {
   keys("count", experts.count);
   if (experts.count == 0) return;
@@ -333,7 +333,7 @@ void read_experts(MapReader& keys, ExpertsMap& experts, RouterSpec& router, Inde
   keys("shared_weight", experts.shared_weight);
 }
 
-/// @param count  of the stack's layers
+/// @param count  number of the stack's layers
 void read_others(MapReader& keys, OthersMap& others, Index count) {
   keys.layers("layers", others.layers, count);
   keys("window", others.window);
@@ -392,7 +392,7 @@ void read_prediction(MapReader& keys, PredictionMap& prediction) {
   keys("soft_cap", prediction.soft_cap);
 }
 
-/// @param require  (whether it is good, what is expected)
+/// @param require  called with (condition, what is expected)
 template <class Require>
 void require_latent(const StackMap& stack, const Require& require) {
   const LatentMap& latent = stack.latent;
@@ -408,7 +408,7 @@ void require_latent(const StackMap& stack, const Require& require) {
           "[latent] and norms of queries and keys exclude each other");
 }
 
-/// @param require  (whether it is good, what is expected)
+/// @param require  called with (condition, what is expected)
 template <class Require>
 void require_experts(const StackMap& stack, const Require& require) {
   const ExpertsMap& experts = stack.experts;
@@ -429,10 +429,9 @@ void require_experts(const StackMap& stack, const Require& require) {
           "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together");
 }
 
-/// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
-/// heads as wide as they divide the model, scores multiplied by 1/sqrt(d_head), rotary channels of a whole
-/// head, or as config.json says where the map does.
-/// @throws FormatError if something cannot be left out, or does not fit the rest
+/// Fills in what a map left out (0): kv_heads = heads, d_head = d_model / heads, score_scale =
+/// 1/sqrt(d_head), and rotary channels = d_head, or as in config.json if the map says so.
+/// @throws FormatError if something is missing that has no default, or values do not fit together
 StackMap completed(StackMap stack, const std::string& place, const MapExpressions& expressions) {
   const auto require = [&](bool good, const char* what) {
     if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
@@ -450,7 +449,7 @@ StackMap completed(StackMap stack, const std::string& place, const MapExpression
     if (positions->kind != PositionKind::rotary) continue;
     RotaryOptions& rotary = positions->rotary;
     if (const auto rope = std::exchange(positions->rope, std::nullopt)) {
-      const RotaryOptions of_map = rotary;  // which channels turn together config.json does not say
+      const RotaryOptions of_map = rotary;  // config.json does not say which channels turn together
       rotary = rotary_options(expressions.config(), block.d_head, *rope);
       rotary.first = of_map.first;
       rotary.pairing = of_map.pairing;
@@ -490,7 +489,6 @@ StackMap completed(StackMap stack, const std::string& place, const MapExpression
   return stack;
 }
 
-/// Reads one stack.
 StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& expressions) {
   StackMap stack;
   stack.block.score_scale = 0;
@@ -519,7 +517,7 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
           fmt::format("{}: [decoder]: expected 'cross_query' and the other tensors of cross-attention", place));
   }
   keys.table("prediction", [&](MapReader& inner) { read_prediction(inner, map.prediction); });
-  // A rotation that follows the length of a text has no end.
+  // Dynamic scaling follows the length of a text, so there is no longest one.
   if (by_config && map.stack.positions.rotary.scaling == RotaryScaling::dynamic) map.longest = 0;
   if (map.stack.positions.has_table() && map.longest == 0)
     map.longest = map.stack.positions.rows - map.stack.positions.first_row;

@@ -32,7 +32,7 @@ struct ModelStorage {
   std::list<Vector32> vectors;
 };
 
-/// How linear maps are read: whole, or only their shape, with null data().
+/// How linear maps are read: whole, or only their shapes, with null data().
 enum class Reading { whole, shape };
 
 Index entries_of(const std::vector<Index>& shape) {
@@ -40,8 +40,7 @@ Index entries_of(const std::vector<Index>& shape) {
 }
 
 /// Reads the tensors that a map names, and remembers their names. A tensor that is missing or has the wrong
-/// shape is added to the list of problems and read as empty, so that all problems of a checkpoint are
-/// reported together.
+/// shape is read as empty and noted, so that all problems are reported together.
 class TensorReader {
  public:
   TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
@@ -49,9 +48,9 @@ class TensorReader {
     storage_->checkpoint = std::move(checkpoint);
   }
 
-  /// How linear() reads from now on.
+  /// Sets how linear() reads from now on.
   void look_at(Reading reading) { reading_ = reading; }
-  /// The layer that "{layer}" stands for in names from now on.
+  /// Sets the layer that "{layer}" in names stands for from now on.
   void enter(Index layer) { layer_ = std::to_string(layer); }
   void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
 
@@ -64,10 +63,10 @@ class TensorReader {
   [[nodiscard]] bool was_read(const std::string& name) const { return read_.contains(name); }
   /// Names of all tensors that were read or are missing.
   [[nodiscard]] const std::set<std::string>& read() const { return read_; }
-  /// "h.{layer}.ln_1.weight" with the number of its layer.
+  /// A name with the number of the current layer in place of "{layer}".
   [[nodiscard]] std::string numbered(const std::string& name) const { return with_mark(name, "{layer}", layer_); }
 
-  /// A tensor of this shape: (shape[0], the product of the others).
+  /// A tensor of this shape as (shape[0], product of the other axes).
   MatrixView32 matrix(const std::string& mapped, const std::vector<Index>& shape, Reading reading = Reading::whole) {
     const std::string name = numbered(mapped);
     return read<MatrixView32>(name, [&]() -> MatrixView32 {
@@ -77,7 +76,7 @@ class TensorReader {
     });
   }
 
-  /// (rows, cols) read row by row, since a document needs few words of many
+  /// (rows, cols), read row by row, since a document needs only few words
   WordTable words(const std::string& name, Index rows, Index cols) {
     const bool first = !was_read(name);
     if (matrix(name, {rows, cols}, Reading::shape).empty()) return {};
@@ -90,7 +89,7 @@ class TensorReader {
     return words;
   }
 
-  /// (size)  a bias stored as (1, size) is read as (size)
+  /// (size); the stored tensor may be (1, size)
   VectorView32 vector(const std::string& mapped, Index size) {
     const std::string name = numbered(mapped);
     return read<VectorView32>(name, [&]() -> VectorView32 {
@@ -101,7 +100,7 @@ class TensorReader {
     });
   }
 
-  /// As matrix(), of NAME_blocks and NAME_scales (data/arrays/mxfp4.h): a copy.
+  /// As matrix(), decoded from NAME_blocks and NAME_scales (data/arrays/mxfp4.h).
   MatrixView32 dequantised(const std::string& mapped, const std::vector<Index>& shape) {
     const std::string name = numbered(mapped);
     constexpr auto together = static_cast<Index>(mxfp4_block);
@@ -131,7 +130,7 @@ class TensorReader {
     });
   }
 
-  /// @param in_out  the weight is stored as (in, out), and copied as (out, in)
+  /// @param in_out  the weight is stored as (in, out), and is copied as (out, in)
   Linear linear(const TensorNames& names, Index out, Index in, bool in_out) {
     if (names.empty()) return {};
     Linear linear;
@@ -146,7 +145,7 @@ class TensorReader {
     return linear;
   }
 
-  /// Gives back the memory of a tensor that was copied.
+  /// Frees the memory of a tensor that was copied.
   void forget(const std::string& mapped) {
     storage_->converted.values.erase(numbered(mapped));
     checkpoint().let_go(numbered(mapped));
@@ -190,10 +189,9 @@ class TensorReader {
   std::set<std::string> read_;
 };
 
-/// Which weights of a layer are read.
 enum class LayerParts { all, queries_and_keys };
 
-/// Whether a name is one of a pattern's, where "*" stands for any text.
+/// Whether a name matches a pattern, in which "*" stands for any text.
 bool matches(std::string_view name, std::string_view pattern) {
   const auto star = pattern.find('*');
   if (star == std::string_view::npos) return name == pattern;
@@ -210,12 +208,12 @@ bool is_of_one_expert(const TensorNames& names) {
   return names.weight.find(expert_mark) != std::string::npos;
 }
 
-/// Of words and positions.
+/// Width of words and positions.
 Index embedded_width(const StackMap& map) {
   return map.d_embedding > 0 ? map.d_embedding : map.d_model;
 }
 
-/// `count` outputs of a linear map, from `first` on.
+/// The outputs `first` .. `first + count - 1` of a linear map.
 Linear outputs(const Linear& fused, Index first, Index count) {
   if (fused.empty()) return {};
   Linear part = fused;
@@ -228,7 +226,7 @@ Linear outputs(const Linear& fused, Index first, Index count) {
   return part;
 }
 
-/// `width` channels of every head, from `first` on, of heads that come one after another: a copy.
+/// Copies `width` channels of every head, from the head's channel `first` on.
 Linear heads_of(const Linear& fused, Index first, Index width, Index heads, ModelStorage& storage) {
   if (fused.empty()) return {};
   const Index of_head = fused.weight.rows() / heads;
@@ -245,7 +243,7 @@ Linear heads_of(const Linear& fused, Index first, Index width, Index heads, Mode
   return {storage.matrices.back(), storage.vectors.back()};
 }
 
-/// Queries, keys and values of compressed states; the key's and the value's channels of a head stand after each other.
+/// Reads queries, keys and values of compressed states. Each head's keys precede its values in the tensor.
 void compressed_attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack,
                           AttentionWeights& weights) {
   const LatentMap& latent = stack.latent;
@@ -299,11 +297,11 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
       break;
     }
     case Fusion::qkv_by_head: {
-      // Biases are fused too, or each projection has its own: DeBERTa's q_bias and v_bias.
+      // The bias is fused too, or each projection has its own: DeBERTa's q_bias and v_bias.
       const bool own = names.key.bias != names.query.bias || names.value.bias != names.query.bias;
       const Linear fused =
           reader.linear(own ? TensorNames{names.query.weight, ""} : names.query, q + 2 * kv, in, false);
-      // The queries of a key head, its key and its value, then those of the next.
+      // For each key head: the queries that read it, its key, its value.
       const Index readers = block.heads / block.kv_heads;
       const auto part = [&](Index first, Index count) {
         return heads_of(fused, first * block.d_head, count * block.d_head, block.kv_heads, *reader.storage());
@@ -325,15 +323,14 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
   return weights;
 }
 
-/// What disentangled attention compares with in this layer: the vectors of relative positions as the layer
-/// projects them.
+/// The vectors of relative positions as one layer of disentangled attention projects them.
 MatrixView32 projected_vectors(TensorReader& reader, const StackMap& stack, const TensorNames& projection) {
   if (projection.empty()) return {};
   const DisentangledMap& map = stack.positions.disentangled;
   const Linear weights = reader.linear(projection, stack.block.heads * stack.block.d_head, stack.d_model, stack.in_out);
   const MatrixView32 vectors = reader.matrix(map.vectors, {DisentangledTerm(map.rows).rows(), stack.d_model});
   const Norm norm = reader.norm(map.norm, stack, stack.d_model);
-  // Of a checkpoint, or a layer, that is only looked at nothing is computed.
+  // Nothing is computed if only names and shapes are checked.
   if (weights.weight.data() == nullptr || vectors.empty() || norm.empty() != map.norm.empty() ||
       !reader.options().check_values)
     return {};
@@ -342,17 +339,17 @@ MatrixView32 projected_vectors(TensorReader& reader, const StackMap& stack, cons
   return reader.storage()->matrices.emplace_back(linear(normalised, weights));
 }
 
-/// A norm of one head's queries or keys that has no scale.
+/// A norm of one head's queries or keys without a scale.
 Norm unit_norm(TensorReader& reader, const StackMap& stack) {
   return {reader.storage()->vectors.emplace_back(Vector32::Ones(stack.block.d_head)), {}, stack.norm_eps, stack.norm};
 }
 
-/// Names of the maps of one feed-forward.
+/// Names of the linear maps of one feed-forward.
 struct FeedForwardNames {
   TensorNames widen, gate, narrow;
 };
 
-/// Gate and widen, of one tensor or two.
+/// Reads a feed-forward, whose gate and widen may be one tensor.
 FeedForward feed_forward(TensorReader& reader, const StackMap& stack, const FeedForwardNames& names, Index wide) {
   const auto& [widen, gate, narrow] = names;
   FeedForward weights;
@@ -385,7 +382,7 @@ Linear alternate_outputs(const Linear& fused, Index first, ModelStorage& storage
   return part;
 }
 
-/// The same map of every expert of a layer.
+/// The same linear map of every expert of a layer.
 std::vector<Linear> of_experts(TensorReader& reader, const ExpertsMap& experts, const TensorNames& names, Index out,
                                Index in) {
   std::vector<Linear> all(static_cast<std::size_t>(experts.count));
@@ -443,8 +440,8 @@ Mixture mixture(TensorReader& reader, const StackMap& stack) {
   return mixture;
 }
 
-/// A norm of queries or keys in which every head has a scale of its own: one tensor (heads, d_head), or with
-/// "{head}" in its name one for each.
+/// A norm of queries or keys with its own scale for each head: one tensor (heads, d_head), or one tensor per
+/// head if the name contains "{head}".
 Norm norm_of_heads(TensorReader& reader, const TensorNames& names, const StackMap& stack, Index heads) {
   if (names.empty()) return {};
   constexpr std::string_view mark = "{head}";
@@ -465,7 +462,7 @@ Norm norm_of_heads(TensorReader& reader, const TensorNames& names, const StackMa
   return norm;
 }
 
-/// What a layer projects queries and keys with, and its norms of these.
+/// A layer's projections of queries, keys and values, and its norms of queries and keys.
 AttentionWeights self_attention(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts) {
   const auto head_norm = [&](const TensorNames& names, Index heads) {
     if (stack.head_norm == HeadNorm::own) return norm_of_heads(reader, names, stack, heads);
@@ -483,7 +480,7 @@ AttentionWeights self_attention(TensorReader& reader, const StackMap& stack, Ind
   return self;
 }
 
-/// The weights of one layer. Tensors that are missing or have the wrong shape are added to the reader's problems.
+/// The weights of one layer. Tensors that are missing or have the wrong shape become problems of the reader.
 Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts = LayerParts::all) {
   const auto norm = [&](const TensorNames& names) { return reader.norm(names, stack, stack.d_model); };
   reader.enter(layer);
@@ -508,7 +505,7 @@ Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, La
   return block;
 }
 
-/// A layer while somebody holds it.
+/// A layer while somebody uses it. Its destructor releases the pages of the checkpoint.
 struct HeldLayer {
   std::shared_ptr<const ModelStorage> storage;
   std::set<std::string> tensors;
@@ -523,8 +520,8 @@ struct HeldLayer {
   }
 };
 
-/// The layers of a stack, read from a checkpoint when they are asked for. Tensors that need conversion are converted each
-/// time, and pages of files are released with the layer.
+/// The layers of a stack, read from a checkpoint on request. Tensors are converted anew each time, and pages
+/// of files are released with the layer.
 class LayersOnDemand : public LayerStore {
  public:
   LayersOnDemand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
@@ -551,12 +548,12 @@ class LayersOnDemand : public LayerStore {
  private:
   using Layers = std::vector<std::weak_ptr<const Block>>;
 
-  /// Of a checkpoint whose layers share one set of weights (ALBERT) the first.
+  /// The layer to read: always 0 if layers share one set of weights (ALBERT).
   [[nodiscard]] Index read_as(Index layer) const {
     return map_.self.query.weight.find("{layer}") == std::string::npos ? 0 : layer;
   }
 
-  /// What somebody holds, or what is read now.
+  /// The block that somebody holds, or else a new one.
   std::shared_ptr<const Block> held(Layers& layers, Index layer, LayerParts parts) const {
     std::weak_ptr<const Block>& there = layers[static_cast<std::size_t>(layer)];
     if (auto block = there.lock()) return block;
@@ -576,17 +573,17 @@ class LayersOnDemand : public LayerStore {
   StackMap map_;
   mutable std::mutex reading_;
   mutable Layers all_, queries_and_keys_;
-  mutable std::shared_ptr<const Block> last_;  // queries and keys are asked for head by head
+  mutable std::shared_ptr<const Block> last_;  // queries and keys are requested head by head
 };
 
-/// Biases of scores for each bucket of distances.
+/// Adds biases of scores for each bucket of distances.
 void set_biases(TensorReader& reader, const StackMap& map, const std::string& name, Index buckets, PositionTerm& term) {
   const MatrixView32 bias = reader.matrix(name, {buckets, map.block.heads});
   if (!bias.empty())
     term.added = std::make_shared<BucketBias>(bias, BucketOptions{map.positions.farthest, !map.block.causal});
 }
 
-/// The position table, made where it is not stored, or the position term of a stack.
+/// Sets the position table, computed if it is not stored, or the position term of a stack.
 void set_positions(TensorReader& reader, const StackMap& map, Index longest, Stack& stack) {
   const PositionMap& positions = map.positions;
   switch (positions.kind) {
@@ -595,7 +592,7 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
     case PositionKind::disentangled:
       stack.position_term.compared = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
       if (positions.rows == 0) return;
-      [[fallthrough]];  // a table beside it
+      [[fallthrough]];  // it may have a table too
     case PositionKind::table: {
       const MatrixView32 table = reader.matrix(positions.table, {positions.rows, embedded_width(map)});
       if (!table.empty()) stack.embedding.positions = table.bottomRows(positions.rows - positions.first_row);
@@ -626,7 +623,7 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
 Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
-  // A config may ask for any number of layers, heads or experts: none is made for each of a billion.
+  // A config may ask for any number of layers, heads or experts; a billion must not be made.
   const Index most = most_layers + static_cast<Index>(reader.checkpoint().names().size());
   for (const auto& [asked, what] : {std::pair(map.layers, "layers"),
                                     {is_of_one_expert(map.experts.widen) ? map.experts.count : 0, "experts"},
@@ -674,13 +671,13 @@ PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, con
   return head;
 }
 
-/// How to read what predicts tokens. Null if the map or the checkpoint does not have all of it: attention is computed
-/// without it.
+/// A function that reads what predicts tokens. Null if the map or the checkpoint lacks part of it; attention
+/// does not need it.
 std::function<std::shared_ptr<const PredictionHead>()> prediction_reader(const ModelMap& map,
                                                                          std::shared_ptr<const Checkpoint> checkpoint) {
   if (map.prediction.words.empty()) return {};
   for (const char* other : {"score.weight", "classifier.weight", "classifier.dense.weight", "qa_outputs.weight"})
-    if (checkpoint->has(other)) return {};  // trained to classify: tied words predict nothing
+    if (checkpoint->has(other)) return {};  // trained to classify, so tied words predict nothing
   const StackMap& last = map.decoder ? *map.decoder : map.stack;
   TensorReader shapes(checkpoint, {.check_values = false});
   shapes.look_at(Reading::shape);
@@ -695,7 +692,7 @@ std::function<std::shared_ptr<const PredictionHead>()> prediction_reader(const M
   };
 }
 
-/// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
+/// The beginnings of names up to "{layer}". Tensors that begin so belong to a layer.
 std::set<std::string> layer_beginnings(const ModelMap& map) {
   std::set<std::string> beginnings;
   for (const StackMap* stack : {&map.stack, map.decoder ? &*map.decoder : nullptr}) {
@@ -721,7 +718,7 @@ std::string problems_text(const std::string& called, const std::vector<std::stri
 }
 
 std::string too_many_sinusoids(Index length, Index d_model) {
-  constexpr Index most = Index{1} << 26U;  // 256 MiB of them
+  constexpr Index most = Index{1} << 26U;  // 256 MiB
   if (length <= most / std::max<Index>(d_model, 1)) return "";
   return fmt::format(
       "{} positions of width {} are to be made as sinusoids, at most {} are: say how many the model was trained on",
@@ -755,7 +752,7 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
     for (const std::string& name : names)
       if (storage->checkpoint->has(name)) storage->checkpoint->let_go(name);
   };
-  if (options.by_layer) model.let_go();  // norms and biases lie between weights that are not needed yet
+  if (options.by_layer) model.let_go();  // norms and biases share pages with weights that are not needed yet
   result.problems = reader.problems();
   result.missing = reader.missing();
   return result;

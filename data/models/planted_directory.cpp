@@ -34,7 +34,7 @@ void add(std::vector<NamedTensor>& tensors, const std::string& name, const Norm&
   tensors.push_back(tensor(name + ".bias", norm.shift));
 }
 
-/// Every tensor under the name that transformers' BertModel gives it.
+/// Every tensor, with its name in transformers' BertModel.
 std::vector<NamedTensor> bert_tensors(const Model& model) {
   const Embedding& embedding = model.stack.embedding;
   std::vector<NamedTensor> tensors{tensor("embeddings.word_embeddings.weight", embedding.words.in_memory()),

@@ -22,7 +22,7 @@ std::string with_mark(std::string name, std::string_view mark, std::string_view 
 
 namespace {
 
-/// Puts another table's keys in the place of a table's own.
+/// Merges another table into a table; the other's keys win.
 void merge(toml::table& into, const toml::table& other) {
   for (const auto& [key, node] : other) {
     toml::node* there = into.get(key);
@@ -34,7 +34,7 @@ void merge(toml::table& into, const toml::table& other) {
   }
 }
 
-/// The same of two files, whose conditions follow one another.
+/// Merges a map file into another. Conditions of both are kept, one after another.
 void merge_files(toml::table& into, const toml::table& other) {
   std::vector<std::pair<const char*, toml::array>> lists;
   for (const char* key : {"when", "refuse"}) {
@@ -48,7 +48,7 @@ void merge_files(toml::table& into, const toml::table& other) {
   for (auto& [key, list] : lists) into.insert_or_assign(key, std::move(list));
 }
 
-/// Puts a text in the place of a mark in all texts of a node.
+/// Replaces a mark in all texts of a node.
 void replace_mark(toml::node& node, std::string_view mark, const std::string& text) {
   if (toml::table* table = node.as_table())
     for (auto&& [key, inner] : *table) replace_mark(inner, mark, text);
@@ -118,8 +118,7 @@ class MapResolver {
     return texts;
   }
 
-  /// The first prefix with which the checkpoint holds one of the tensors; the first of all where it holds
-  /// none.
+  /// The first prefix with which the checkpoint has one of the tensors; if there is none, the first of all.
   [[nodiscard]] std::string prefix_of(const toml::table& file) const {
     const std::vector<std::string> prefixes = texts_of(file.get("prefixes"), "prefixes"),
                                    tensors = texts_of(file.get("known_by"), "known_by");
@@ -142,7 +141,7 @@ class MapResolver {
     }
   }
 
-  /// @param node  what [expect] says of the key
+  /// @param node  the value of the key in [expect]
   /// @throws FormatError if config.json has the key with another value
   void require(const std::string& key, const toml::node& node, const MapExpressions& expressions) const {
     const ModelConfig& config = expressions.config();
@@ -208,7 +207,7 @@ void ask_for_all(const toml::node& map, const ModelConfig& config) {
   if (const toml::array* array = map.as_array())
     for (const toml::node& node : *array) ask_for_all(node, config);
   const std::string text = map.value_or(std::string());
-  if (text.find('{') != std::string::npos) return;  // a tensor
+  if (text.find('{') != std::string::npos) return;  // the name of a tensor
   const auto is_of_key = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
   for (auto end = text.begin(); end != text.end();) {
     const auto begin = std::find_if(end, text.end(), is_of_key);

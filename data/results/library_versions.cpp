@@ -3,7 +3,7 @@
 #include <array>
 
 #include <fmt/format.h>
-// its other name for OnigUChar is one of ICU's types
+// Oniguruma's short name for OnigUChar is a type of ICU.
 #define ONIG_ESCAPE_UCHAR_COLLISION
 #include <oniguruma.h>
 #include <unicode/uversion.h>
@@ -14,7 +14,7 @@
 namespace headwave {
 
 std::string data_libraries() {
-  const Hdf5Session session;  // the library's first call of all must come through one
+  const Hdf5Session session;  // the first call of the library must be made in a session
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   UVersionInfo icu{};

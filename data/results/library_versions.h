@@ -4,8 +4,7 @@
 
 namespace headwave {
 
-/// The libraries that read files and texts, with the versions in use: "HDF5 1.10.8, zlib 1.2.13, ICU 72.1,
-/// ...".
+/// The libraries that read files and texts, with their versions: "HDF5 1.10.8, zlib 1.2.13, ICU 72.1, ...".
 std::string data_libraries();
 
 }  // namespace headwave

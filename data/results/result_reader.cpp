@@ -18,7 +18,7 @@ namespace headwave {
 
 namespace {
 
-/// Names of attributes that the file itself gives to a Field's dataset, and to its groups.
+/// Names of attributes that the layout itself gives to datasets and groups.
 constexpr auto result_own_attributes = std::to_array<std::string_view>(
     {"long_name", "units", "_FillValue", "flag_values", "flag_meanings", "flag_labels", "CLASS", "DIMENSION_LIST",
      "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
@@ -26,7 +26,7 @@ constexpr const char* group_own_attribute = "NX_class";
 
 class Reader {
  public:
-  /// Of a file whose bytes are what its seal says, or that has none.
+  /// @param file  has the right seal, or none
   explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())), root_(checked_root()) {}
 
   /// @param wanted  names of Fields; null: all
@@ -54,7 +54,7 @@ class Reader {
     return value == nullptr ? 0 : *value;
   }
 
-  /// The root attributes, if this is a finished result that is not newer than this program.
+  /// The root attributes of a finished result that this program can read; refuses anything else.
   [[nodiscard]] Attributes checked_root() const {
     Attributes root = file_.attributes("/");
     const std::int64_t version = number(root, "schema_version");
@@ -120,7 +120,7 @@ class Reader {
 
 }  // namespace
 
-// The seal is looked at before the library sees a damaged byte, where that can be.
+// The seal is checked before the library reads the file, since the library may crash on damaged bytes.
 
 Result read_result(const std::filesystem::path& path) {
   require_right_seal(path);

@@ -39,15 +39,15 @@ std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t en
 namespace {
 
 // The library keeps data until an object is flushed or closed, and only then notices a full disk. So every
-// object made here must be finished by finish(), which reports it; a handle that closes by itself is of
-// a file that is given up.
+// object made here must end in finish(), which reports that. Only handles of a file that is given up close by
+// themselves.
 
-/// @throws IoError that names what could not be written, with the library's reason, if `done` is false
+/// @throws IoError naming what could not be written, with the library's reason, if `done` is false
 void demand(bool done, const std::string& what) {
   if (!done) throw IoError(fmt::format("'{}' cannot be written: {}", printable(what), hdf5_reason()));
 }
 
-/// A handle that the library gave for `what`.
+/// Wraps an identifier made for `what`; throws if the library failed.
 Hdf5Handle made(hid_t id, Hdf5Handle::Close close, const std::string& what) {
   demand(id >= 0, what);
   return {id, close};
@@ -78,8 +78,8 @@ Hdf5Handle type_of() {
   return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
 }
 
-/// Hands a list to `write` in the form that the library takes: texts in UTF-8, as its readers insist, without zero bytes,
-/// which would end them.
+/// Passes a list to `write` as the library wants it. Texts are made valid UTF-8, as its readers demand,
+/// without zero bytes, which would end them.
 template <class Value, class Write>
 void write_values(const std::vector<Value>& values, const Write& write) {
   if constexpr (std::is_same_v<Value, std::string>) {
@@ -108,7 +108,7 @@ Hdf5Handle data_space(const std::string& name, const std::vector<Index>& shape) 
 Hdf5Handle new_file(const std::filesystem::path& path) {
   const Hdf5Handle creation = creation_properties(H5P_FILE_CREATE, true);
   const Hdf5Handle access = made(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "/");
-  // The caller holds the lock of the file already, outside the library.
+  // The caller already holds the file's lock, outside the library.
   demand(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
              H5Pset_file_locking(access.id(), false, true) >= 0,
          "/");
@@ -120,9 +120,8 @@ Hdf5Handle new_group(hid_t file, const std::string& name) {
   return made(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose, name);
 }
 
-/// Creates a dataset with its values; larger ones in chunks of result_chunks(), shuffled, gzipped and with
-/// checksums. The fill value of doubles is NaN.
-/// @tparam Value  double, std::int64_t, std::uint8_t, or std::string, stored as UTF-8 without zero bytes
+/// Creates a dataset with its values, stored as write_result() says.
+/// @tparam Value  double, std::int64_t, std::uint8_t or std::string
 /// @param values  row-major
 template <class Value>
 Hdf5Handle new_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,
@@ -130,7 +129,7 @@ Hdf5Handle new_dataset(hid_t group, const std::string& name, const std::vector<I
   constexpr bool is_text = std::is_same_v<Value, std::string>;
   const Hdf5Handle type = type_of<Value>(), creation = creation_properties(H5P_DATASET_CREATE, false);
   const hid_t id = creation.id();
-  // Texts lie in a heap: packing their addresses gains nothing.
+  // Texts lie in a heap, and compressing their addresses gains nothing.
   const std::vector<Index> chunk = is_text ? std::vector<Index>() : result_chunks(shape, sizeof(Value));
   if (const std::vector<hsize_t> sizes(chunk.begin(), chunk.end()); !sizes.empty())
     demand(H5Pset_chunk(id, static_cast<int>(sizes.size()), sizes.data()) >= 0 &&
@@ -166,18 +165,17 @@ void write_stored(hid_t object, const std::string& name, hid_t type, const Hdf5H
     throw IoError(fmt::format("attribute '{}' cannot be written: {}", printable(name), hdf5_reason()));
 }
 
-/// Writes a list as one attribute.
 template <class Value>
 void write_list(hid_t object, const std::string& name, const std::vector<Value>& values) {
   const Hdf5Handle type = type_of<Value>();
-  // A list without entries has the null space, which netCDF and h5py show as an empty list.
+  // An empty list gets the null space, which netCDF and h5py show as an empty list.
   if (values.empty()) return write_stored(object, name, type.id(), {H5Screate(H5S_NULL), H5Sclose}, nullptr);
   write_values(values, [&](const void* buffer) {
     write_stored(object, name, type.id(), data_space(name, {std::ssize(values)}), buffer);
   });
 }
 
-/// Writes one attribute; numbers as float64 and int64, texts as UTF-8 without zero bytes.
+/// Writes one attribute: numbers as float64 or int64, texts as UTF-8 without zero bytes.
 void write_attribute(hid_t object, const std::string& name, const Attribute& value) {
   const auto write_one = [&]<class Value>(const Value& one) {
     write_values(std::vector<Value>{one}, [&](const void* buffer) {
@@ -190,13 +188,13 @@ void write_attribute(hid_t object, const std::string& name, const Attribute& val
   write_one(std::get<double>(value));
 }
 
-/// One analysis in the file: its Fields, in order, and all their axes.
+/// One analysis in the file: its Fields in order, and all their axes.
 struct ResultGroup {
   std::string name;
   std::vector<const Axis*> axes;  // in order of first use
   std::vector<const Field*> fields;
 
-  /// The Field a viewer should draw: the first of numbers that has axes, else the first.
+  /// The Field that a viewer should draw: the first numeric one with axes, or else the first.
   [[nodiscard]] const Field& signal() const {
     const auto is_drawable = [](const Field* field) {
       return !field->axes.empty() && !std::holds_alternative<std::vector<std::string>>(field->values);
@@ -229,7 +227,7 @@ void add_axes(ResultGroup& group, const Field& field) {
   }
 }
 
-/// The groups of a result in order of first use, checked. Points into the result.
+/// The groups of a result in order of first use, checked. They point into the result.
 std::vector<ResultGroup> result_groups(const Result& result) {
   std::vector<ResultGroup> groups;
   std::set<std::string> names;
@@ -245,8 +243,7 @@ std::vector<ResultGroup> result_groups(const Result& result) {
 }
 
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
-  // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in
-  // flag_labels.
+  // CF separates meanings by blanks, so blanks inside one become underscores; flag_labels has the original.
   std::vector<std::string> words = meanings;
   for (std::string& word : words) std::ranges::replace(word, ' ', '_');
   write_attribute(dataset, "flag_meanings", fmt::format("{}", fmt::join(words, " ")));
@@ -318,7 +315,7 @@ void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>
   if (!groups.empty()) write_attribute(file, "default", groups.front().name);
 }
 
-/// Writes everything, and last that the file is complete.
+/// Writes everything, and `complete` last.
 void fill_file(Hdf5Handle& file, const Result& result, const std::vector<ResultGroup>& groups) {
   write_root(file.id(), result, groups);
   for (const ResultGroup& group : groups) write_group(file.id(), group);
@@ -338,8 +335,8 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   } catch (const Stopped&) {
     throw;  // nothing is broken
   } catch (...) {
-    // The library (1.14 at least) crashes when it closes a file that it could not write, because it flushes once
-    // more. So the handle stays open; the file is removed, and the program about to say so.
+    // The library (1.14 at least) flushes once more when it closes a file that it could not write, and
+    // crashes. So the handle stays open; the file is removed, and the program is about to report the error.
     file.abandon();
     throw;
   }

@@ -30,7 +30,7 @@ void add(Sha256& digest, const TokenSequence& tokens) {
   add(digest, tokens.special.data(), std::ssize(tokens.special));
 }
 
-/// The digest of everything in a document but its name and the text of its tokens.
+/// The digest of everything in a document except its name and the texts of its tokens.
 std::string digest_of(const Document& document) {
   Sha256 digest;
   add(digest, document);
@@ -44,7 +44,7 @@ std::string digest_of(const Document& document) {
   return digest.hexadecimal();
 }
 
-/// The digest of a document; nothing if it cannot be read: its reader is told why.
+/// The digest of a document; nothing if it cannot be read.
 std::optional<std::string> digest_if_read(const Source& source, Index document) {
   try {
     return digest_of(source.document(document));
@@ -78,8 +78,8 @@ class ChosenDocuments : public Source {
 
 std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const Source* quick) {
   std::vector<Index> chosen;
-  std::map<std::string, std::vector<Index>> looks;      // the chosen of each quick digest
-  std::map<Index, std::optional<std::string>> digests;  // of documents that were compared in full
+  std::map<std::string, std::vector<Index>> looks;      // chosen documents by quick digest
+  std::map<Index, std::optional<std::string>> digests;  // of documents compared in full
   const auto whole = [&](Index i) {
     if (!digests.contains(i)) digests[i] = digest_if_read(*source, i);
     return digests[i];

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "s.npz: there is no 'hiden' for hidden states; there are 'hidden', 'ids'", the nearest first.
+/// "s.npz: there is no 'hiden' for hidden states; there are 'hidden', 'ids'", the nearest name first.
 /// @param what  what was looked for
 std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what) {
   constexpr std::size_t most_named = 6, longest = 100;
@@ -94,7 +94,7 @@ class Hdf5Arrays : public NamedArrays {
     const auto found = attributes_.find(name);
     if (found == attributes_.end()) return {};
     if (const auto* whole = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*whole);
-    // numpy's array([2]) is a list of one.
+    // An attribute made from numpy's array([2]) is a list of one entry.
     if (const auto* list = std::get_if<std::vector<double>>(&found->second); list != nullptr && list->size() == 1)
       return list->front();
     const auto* real = std::get_if<double>(&found->second);
@@ -105,12 +105,12 @@ class Hdf5Arrays : public NamedArrays {
   Attributes attributes_;
 };
 
-/// Arrays of .npy files, or that lie in a file as in one.
+/// Arrays with the layout of .npy files: in such files, in an archive of them, or in a safetensors file.
 class PlacedArrays : public NamedArrays {
  public:
   using NamedArrays::NamedArrays;
 
-  /// @param bytes  unset: of the file, opened whenever it is read, for there can be more files than may be open
+  /// @param bytes  unset: open the file for every read, since there may be too many to keep open
   void place(const std::string& name, NpyInfo info, const fs::path& file, std::optional<FileBytes> bytes) {
     add(name, info.number ? name_of(*info.number) : info.dtype, info.shape,
         std::string(info.fortran_order ? "Fortran order" : "C order") + (info.big_endian ? ", big-endian" : ""));
@@ -119,7 +119,7 @@ class PlacedArrays : public NamedArrays {
   void set_metadata(std::map<std::string, std::string> metadata) { metadata_ = std::move(metadata); }
 
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
-    (void)shape(name);  // refuses a name that is not there
+    (void)shape(name);  // refuses a missing name
     return npy_texts(placed_.at(name).opened(), placed_.at(name).info, called(name));
   }
 
@@ -196,7 +196,7 @@ std::unique_ptr<NamedArrays> open_arrays(const fs::path& path) {
   const FileContent content = content_of_file(path);
   const bool known = content == FileContent::hdf5 || content == FileContent::npy || content == FileContent::npz ||
                      content == FileContent::safetensors;
-  // The readers of .npy, .h5 and .safetensors refuse files that only have the name.
+  // The readers of .npy, .h5 and .safetensors say what is wrong with a file that only has the right name.
   const auto is = [&](FileContent kind, const char* ending) {
     return known ? content == kind : path.extension() == ending;
   };
@@ -284,7 +284,7 @@ std::vector<const LayerArray*> FoundLayer::parts() const {
 
 namespace {
 
-/// Sorts by number where all are numbers, else by bytes.
+/// Sorts numerically if all documents are numbers, otherwise by bytes.
 void sort_documents(std::vector<std::string>& documents) {
   const bool numbers = std::ranges::all_of(documents, [](const std::string& text) {
     return text.size() < 18 && text.find_first_not_of("0123456789") == text.npos;
@@ -293,19 +293,19 @@ void sort_documents(std::vector<std::string>& documents) {
                     [&](const std::string& text) { return std::pair(numbers ? std::stoll(text) : 0, text); });
 }
 
-/// The names of a kind of array, the likeliest first.
+/// The usual names of a kind of array, the likeliest first.
 std::vector<std::string> usual_names(const std::string& word) {
   return {word + "/layer_{layer}", word + "_layer_{layer}", word};
 }
 
-/// The values of {layer} and {document} with which a pattern fits a name.
+/// The values of {layer} and {document} in a name that fits a pattern.
 struct NameMatch {
   Index number = -1;     ///< {layer}; -1: not in the pattern
-  std::string digits;    ///< the number as it is written: "07"
+  std::string digits;    ///< the number as written: "07"
   std::string document;  ///< {document}; empty: not in the pattern
 };
 
-/// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
+/// Whether a name fits a pattern. If there are several ways to fit, the shortest document counts.
 bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match) {
   const std::size_t brace = pattern.find('{');
   if (name.substr(0, brace) != pattern.substr(0, brace)) return false;
@@ -318,7 +318,7 @@ bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& ma
     return problem == std::errc() && match.number >= 0 &&
            fits_pattern(pattern.substr(layer_mark.size()), name.substr(match.digits.size()), match);
   }
-  if (!pattern.starts_with(document_mark))  // a brace of the name's own
+  if (!pattern.starts_with(document_mark))  // a brace in the name itself
     return name.starts_with('{') && fits_pattern(pattern.substr(1), name.substr(1), match);
   for (std::size_t length = 1; length <= name.size() && name[length - 1] != '/'; ++length) {
     match.document = name.substr(0, length);
@@ -384,7 +384,7 @@ class Search {
     add(only, arrays_.shape(only).size() == 5 ? &FoundLayer::attention : &FoundLayer::states);
   }
 
-  /// Adds the arrays whose names fit.
+  /// Adds the arrays whose names fit the pattern.
   /// @returns whether there are any
   bool add(const std::string& pattern, Part part) {
     const bool layer_named = pattern.find(layer_mark) != pattern.npos;
@@ -428,11 +428,11 @@ class Search {
     place = std::move(found);
   }
 
-  /// The axes of an array: as given, or the usual ones of its number of axes.
+  /// The axes of an array: the given ones, or the usual ones for its number of axes.
   [[nodiscard]] std::vector<ArrayAxis> axes_of(const std::string& pattern, const std::string& name, Part part) const {
     const std::vector<Index>& shape = arrays_.shape(name);
     const bool layer_named = pattern.find(layer_mark) != pattern.npos, layer_known = layer_named || search_.layer;
-    const bool one_document = pattern.find(document_mark) != pattern.npos;  // each has arrays of its own
+    const bool one_document = pattern.find(document_mark) != pattern.npos;  // each document has its own arrays
     const bool attention = part == &FoundLayer::attention, states = part == &FoundLayer::states;
     const std::size_t count = shape.size();
     std::vector<ArrayAxis> axes = search_.axes;

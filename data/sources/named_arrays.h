@@ -14,8 +14,8 @@
 
 namespace headwave {
 
-/// The arrays of a file or folder by their names, whatever the format: "hidden_states/layer_0" of HDF5,
-/// "hidden_states_layer_0" of a folder with a .npy file of that name. May be read from several threads at once.
+/// The arrays of a file or folder by name, whatever the format: "hidden_states/layer_0" in HDF5,
+/// "hidden_states_layer_0" for a .npy file of that name in a folder. Several threads may read at once.
 class NamedArrays {
  public:
   /// @param path   for messages
@@ -31,22 +31,22 @@ class NamedArrays {
   [[nodiscard]] bool has(const std::string& name) const { return arrays_.contains(name); }
   /// @throws FormatError if there is no such array
   [[nodiscard]] const std::vector<Index>& shape(const std::string& name) const { return array(name).shape; }
-  /// The type of an array's numbers in words: "float16".
+  /// The type of an array's numbers, such as "float16".
   /// @throws FormatError if there is no such array
   [[nodiscard]] const std::string& type(const std::string& name) const { return array(name).type; }
-  /// How an array is stored, in words: "C order", "chunks (1, 64), gzip 2".
+  /// How an array is stored: "C order", "chunks (1, 64), gzip 2".
   /// @throws FormatError if there is no such array
   [[nodiscard]] const std::string& storage(const std::string& name) const { return array(name).storage; }
-  /// A block of an array of numbers, row-major. No more than that is read.
-  /// @throws FormatError, IoError if it cannot be read; ShapeError if it has no such entries
+  /// A block of an array of numbers, row-major. Nothing else is read.
+  /// @throws FormatError, IoError if the block cannot be read; ShapeError if it does not lie inside the array
   [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const;
   [[nodiscard]] std::vector<float> floats(const std::string& name) const {
     return block(name, whole_block(shape(name)));
   }
-  /// The texts of an array.
+  /// The entries of an array of strings.
   /// @throws FormatError if the array holds something else
   [[nodiscard]] virtual std::vector<std::string> texts(const std::string& name) const = 0;
-  /// A number beside the arrays, such as "num_heads": an attribute, or an array of one entry; nothing where there is none.
+  /// A number beside the arrays ("num_heads"): an attribute, or an array of one entry; nothing if missing.
   /// @throws FormatError if it is not one finite number
   [[nodiscard]] std::optional<double> number(const std::string& name) const;
   [[nodiscard]] const std::vector<std::filesystem::path>& files() const { return files_; }
@@ -58,7 +58,7 @@ class NamedArrays {
   void add(const std::string& name, std::string type, std::vector<Index> shape, std::string storage = "");
   /// @param block  inside the array
   [[nodiscard]] virtual std::vector<float> read(const std::string& name, const ArrayBlock& block) const = 0;
-  /// A number that is an attribute of the file; NaN where an attribute of that name is none.
+  /// A number that is an attribute of the file; NaN if the attribute is not a number.
   [[nodiscard]] virtual std::optional<double> attribute(const std::string& /*name*/) const { return {}; }
 
  private:
@@ -75,18 +75,17 @@ class NamedArrays {
   std::map<std::string, Array> arrays_;
 };
 
-/// Opens an HDF5, .npy, .npz or safetensors file, known by its content, or a folder of .npy files. The array
+/// Opens a file of HDF5, .npy, .npz or safetensors, told by its content, or a folder of .npy files. The array
 /// of a .npy file has the file's name without its ending.
-/// @throws IoError, FormatError if it is none of these, or damaged
+/// @throws IoError, FormatError if the path is none of these, or damaged
 std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path);
 
-/// What an axis of an array counts. Finished attention has queries and keys where other arrays have tokens
-/// and their width.
+/// What an axis of an array counts. Finished attention has queries and keys in place of tokens and width.
 enum class ArrayAxis { layer, document, head, token, width, query, key };
 
-/// Reads axes in their order: "layer,document,token,width", "layer,document,head,query,key".
-/// @returns nothing where a word is no axis or comes twice, or there are neither token and width nor query
-///         and key
+/// Parses axes in their order: "layer,document,token,width", "layer,document,head,query,key".
+/// @returns nothing if a word is not an axis or comes twice, or the axes do not include either token and
+///          width or query and key
 std::optional<std::vector<ArrayAxis>> array_axes(std::string_view text);
 /// What array_axes() expects, for messages.
 constexpr const char* expected_axes =
@@ -95,67 +94,69 @@ constexpr const char* expected_axes =
 /// "layer, document, token, width"
 std::string axes_text(const std::vector<ArrayAxis>& axes);
 
-/// The sizes of an array: (documents, T, width), the width of all heads together; of finished attention the
-/// width is the number of heads.
+/// The sizes of an array. The width is that of all heads together; for finished attention it is the number of
+/// heads.
 struct ArrayExtent {
   Index documents = 1, length = 0, width = 1;
-  Index heads = 0;  ///< along an axis of heads; 0: there is no such axis
+  Index heads = 0;  ///< size of the axis of heads; 0: no such axis
 };
 
-// Patterns of names: in "{document}/layer_{layer}/hidden" {layer} is a whole number and {document} any text
+// Patterns of names: in "{document}/layer_{layer}/hidden", {layer} is a whole number and {document} any text
 // without '/'.
 
-/// The array of one kind (states, queries, keys or attention) of one layer.
+/// One kind of array (states, queries, keys or attention) of one layer.
 struct LayerArray {
-  std::string name;             ///< may have {document} in it
+  std::string name;             ///< may contain {document}
   std::vector<ArrayAxis> axes;  ///< as many as the array has
-  Index entry = -1;             ///< of the layer along an axis of layers; -1: there is no such axis
+  Index entry = -1;             ///< of the layer along an axis of layers; -1: no such axis
 
-  /// Its sizes.
   /// @param document  the value of {document}
-  /// @throws FormatError if there is no such array, it has another shape, or attention has not as many keys as
-  ///         queries
+  /// @throws FormatError if there is no such array, its axes differ, or attention is not square
   [[nodiscard]] ArrayExtent extent(const NamedArrays& arrays, const std::string& document) const;
 };
 
-/// A pattern with a document's name in the place of {document}.
+/// A pattern with a document's name in place of {document}.
 std::string of_document(const std::string& pattern, const std::string& document);
 
-/// The arrays of one layer: states, or queries and keys, or all of these; or finished attention.
+/// The arrays of one layer: states, or queries and keys, or all three; or finished attention.
 struct FoundLayer {
   Index layer = 0;
   std::optional<LayerArray> states, queries, keys, attention;
 
-  /// The arrays that are there.
+  /// The arrays that are present.
   [[nodiscard]] std::vector<const LayerArray*> parts() const;
 };
 
 /// The arrays of a file by their meaning.
 struct FoundArrays {
   std::vector<FoundLayer> layers;                   ///< ascending
-  std::vector<std::string> documents;               ///< values of {document}, in order; empty: names have none
+  std::vector<std::string> documents;               ///< values of {document}, sorted; empty: names do not contain it
   std::string ids, special, tokens, document_name;  ///< names of arrays; empty: missing
-  std::string attention_mask;                       ///< the same; its entries must be 1
+  std::string attention_mask;                       ///< likewise; its entries must be 1
 };
 
 /// What is known before the search for arrays.
 struct ArraySearch {
   std::string dataset = {};          ///< pattern of the name of states or finished attention; empty: the usual names
-  std::vector<ArrayAxis> axes = {};  ///< of the dataset; empty: the default axes for their number
+  std::vector<ArrayAxis> axes = {};  ///< of the dataset; empty: the usual axes for their number
   std::optional<Index> layer = {};   ///< layer that states enter if names do not say it; unset: 0
 };
 
-/// Finds states, queries and keys, or finished attention among the arrays of a file. Without a dataset
+/// Finds states, queries and keys, or finished attention among the arrays of a file. Without a dataset,
 /// states are the first of
 ///
 ///     hidden_states/layer_L  hidden_states_layer_L  hidden_states; or the only array
 ///
-/// and queries and keys have these names with their own word. If none of them is there, finished attention has them with
-/// `attentions`, or is the only array of five axes. Axes are (token, width), (document, token, width) or, where the name
-/// does not say the layer, (layer, document, token, width) of states; (document, head, token, width) of queries and keys
-/// with four axes; the last ones of (layer, document, head, query, key) of attention.
+/// Queries and keys have these names with `queries` and `keys`. If these are missing, finished attention has
+/// them with `attentions`, or is the only array, with five axes. The usual axes are
+///
+///     (token, width), (document, token, width)
+///     (layer, document, token, width)      of states, if the name has no layer
+///     (document, head, token, width)       of queries and keys
+///     (layer, document, head, query, key)  of attention, or the last ones of these
+///
 /// @throws FormatError naming the array, its shape and what was expected, or the nearest names; ShapeError if
-///         a layer was given though names say it
+///         a layer is given although names or axes say it
 FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search);
 
 }  // namespace headwave

@@ -23,16 +23,17 @@ constexpr std::int64_t profiles_version = 2;
 
 constexpr Index account_parts = 8;  ///< of each half of the documents
 
-/// Sizes that arrays share, by the letters below.
+/// Sizes of the axes that arrays share, by their letters.
 using ProfileSizes = std::map<char, Index>;
 
-/// An array and its axes: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B blocks, P pairs of
-/// places, D documents; T bins of offsets, A pairs that are not apart and such as are; S scores of a head, R offsets
-/// at which its largest weights lie. Of the account: Y parts of the documents, Z halves, E documents that are kept, J
-/// places, U offsets between places, G key heads, M components, F pairs of components that turn; C documents whose
-/// attended keys were summed, Q queries of each, W words in them. kept_stays is 1 for tokens that are never dealt;
-/// turn_neighbours is 1 where channels 2m and 2m + 1 turn together, 0 where m and m + r/2 do. attended_got is the
-/// attention that the chosen queries give to each key of text, attended_mass what each of them gives to all.
+/// An array and its axes, one letter each: L layers, K kinds of pairs, H heads, O offsets, N near offsets, B
+/// blocks of documents, D documents, P pairs of places, T bins of offsets, A pairs without and with a token
+/// counted apart, S scores of a head, R offsets of its largest weights. Of the account: Y parts of the
+/// documents, Z halves, E kept documents, J places, U offsets between places, G key heads, M channels of a
+/// head, F pairs of channels that turn, C documents whose attended keys were summed, Q queries chosen in
+/// each, W words in them. kept_stays is 1 for tokens that are never dealt. turn_neighbours is 1 if channels
+/// 2m and 2m + 1 turn together, 0 if m and m + r/2 do. attended_got is the attention of the chosen queries to
+/// each key of text; attended_mass is what each of these queries gives to all such keys.
 struct ProfileArrayKind {
   const char *name, *axes;
   bool open = false;  ///< numbers are NaN where there is no pair or no null
@@ -88,7 +89,7 @@ constexpr ProfileArrayKind account_arrays[] = {{"account_documents", "Y"},
 constexpr ProfileArrayKind account_vectors[] = {{"half_query", "ZLJHM"},  {"half_key", "ZLJGM"},
                                                 {"kept_query", "ELJHM"},  {"kept_key", "ELJGM"},
                                                 {"attended_got", "CLHJ"}, {"attended_mass", "CLHQ"}};
-/// Whether a stack may lack an array: a layer need not have it, or tokens were not known.
+/// Whether a stack may lack an array, because no layer has that part or tokens were not known.
 bool may_lack(const NamedProfiles::Stack& stack, std::string_view name) {
   return name == "score_bias" || name == "sink_score" || name == "word_token" ||
          (name.starts_with("attended_") && !stack.arrays.contains("attended_number"));
@@ -105,7 +106,7 @@ std::int64_t whole_attribute(const std::filesystem::path& path, const Attributes
   return *value;
 }
 
-/// The last number in a module's path: 3 of "encoder.layer.3.attention.self".
+/// The last number in a module's path: 3 in "encoder.layer.3.attention.self".
 std::optional<Index> layer_in_path(const std::string& module) {
   std::optional<Index> number;
   for (std::size_t at = 0; at < module.size();) {
@@ -118,8 +119,8 @@ std::optional<Index> layer_in_path(const std::string& module) {
   return number;
 }
 
-/// Takes an array, or vectors, out of a stack, and checks their axes.
-/// @param sizes  of the axes that are known; those that are not are set
+/// Takes an array, or vectors, out of a stack and checks the axes.
+/// @param sizes  known sizes of axes; the others are added
 template <class Array>
 Array taken(std::map<std::string, Array>& arrays, const ProfileArrayKind& kind, ProfileSizes& sizes,
             const StoredProfiles& profiles) {
@@ -152,7 +153,7 @@ Array taken(std::map<std::string, Array>& arrays, const ProfileArrayKind& kind, 
   return array;
 }
 
-/// Refuses NaN where it is not defined, and numbers beyond any sum or digest: what is computed of sums stays finite.
+/// Refuses NaN where no array may hold it, and numbers too large for what is computed of sums to stay finite.
 template <class Number>
 void require_finite(std::span<const Number> values, const ProfileArrayKind& kind, const StoredProfiles& profiles) {
   constexpr double most = 1e16;
@@ -170,7 +171,7 @@ void take_array(NamedProfiles::Stack& stack, const ProfileArrayKind& kind, Profi
   profiles.arrays[kind.name] = std::move(array);
 }
 
-/// What the account reads. Documents that are kept have the length of the first.
+/// Takes what the account reads. All kept documents have the length of the first.
 void take_account(NamedProfiles::Stack& stack, ProfileSizes& sizes, StoredProfiles& profiles) {
   const Index length = static_cast<Index>(profiles.arrays.at("length").values.front());
   sizes['Y'] = 2 * account_parts;
@@ -196,7 +197,7 @@ void take_account(NamedProfiles::Stack& stack, ProfileSizes& sizes, StoredProfil
   }
 }
 
-/// Kind of attention of a stack; nullopt: cross-attention.
+/// The kind of attention of a stack; nullopt: cross-attention.
 std::optional<AttentionKind> kind_of_stack(const std::string& name) {
   for (const AttentionKind kind : {AttentionKind::causal, AttentionKind::self})
     if (name == name_of(kind) || name.starts_with(std::string(name_of(kind)) + "_")) return kind;
@@ -207,11 +208,11 @@ std::string joined(const std::vector<std::string>& names) {
   return printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
-/// The stacks that are read, one of each kind of attention.
-/// @param left_out  takes the names of the others: cross-attention, and profiles without a null
+/// The stacks to read, one for each kind of attention.
+/// @param left_out  receives the names of the others: cross-attention, and profiles without a null
 std::vector<NamedProfiles::Stack*> stacks_to_read(NamedProfiles& named, std::vector<std::string>& left_out) {
   std::map<AttentionKind, NamedProfiles::Stack*> read;
-  NamedProfiles::Stack* bare = nullptr;  // of self-attention, without a null
+  NamedProfiles::Stack* bare = nullptr;  // self-attention without a null
   for (NamedProfiles::Stack& stack : named.stacks) {
     const std::optional<AttentionKind> kind = kind_of_stack(stack.name);
     if (!kind || !stack.arrays.contains("trace")) {
@@ -230,7 +231,7 @@ std::vector<NamedProfiles::Stack*> stacks_to_read(NamedProfiles& named, std::vec
   if (read.empty() && bare == nullptr)
     refuse_profiles(named.called, fmt::format("holds no stack of self-attention{}; expected 'causal' or 'self'",
                                               left_out.empty() ? "" : " (" + joined(left_out) + ")"));
-  if (read.empty()) return {bare};  // taken() says what it lacks
+  if (read.empty()) return {bare};  // its error says what the stack lacks
   std::vector<NamedProfiles::Stack*> stacks;
   for (const auto& [kind, stack] : read) stacks.push_back(stack);
   return stacks;
@@ -244,7 +245,7 @@ StoredProfiles stored_stack(const NamedProfiles& named, NamedProfiles::Stack& st
   profiles.name = stack.name;
   profiles.kind = kind_of_stack(stack.name).value();
   profiles.model = attribute_text(about, "model");
-  const auto text = [&](const char* key) {  // settings that are texts are kept as JSON
+  const auto text = [&](const char* key) {  // text settings are stored as JSON
     const auto kept = nlohmann::json::parse(attribute_text(about, key), nullptr, false);
     return kept.is_string() ? kept.get<std::string>() : std::string();
   };

@@ -33,7 +33,7 @@ std::string layers_text(const std::vector<Index>& layers) {
 
 namespace {
 
-/// Numbers that may stand beside the arrays, and what they must be.
+/// A number that may stand beside the arrays, and the condition that it must meet.
 struct StatedNumber {
   const char* name;
   bool (*is_sound)(double number);
@@ -57,7 +57,7 @@ constexpr auto stated_numbers = std::to_array<StatedNumber>({
     {"score_scale", [](double number) { return number > 0; }, "a number above 0"},
 });
 
-/// A file or folder, or arrays in memory, with what they mean.
+/// Arrays of a file, a folder or memory, together with their meaning.
 class StateFiles {
  public:
   StateFiles(const ArraysPlace& at, const StoredStatesOptions& options)
@@ -72,31 +72,31 @@ class StateFiles {
       throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
                                    path(), heads, options.heads),
                        omit("head_count"));
-    digests = sha256_list(arrays->files());  // refuses a sealed file that is damaged
+    digests = sha256_list(arrays->files());  // refuses a damaged file that has a seal
   }
 
-  /// As messages show it.
+  /// The path as messages show it.
   [[nodiscard]] std::string path() const { return shown_path(arrays->path()); }
-  /// A number beside the arrays, or another where none of that name is stated.
+  /// A number beside the arrays, or `otherwise` if it is missing.
   template <class Number>
   [[nodiscard]] Number stated(const char* name, Number otherwise) const {
     const auto found = stated_.find(name);
     return found == stated_.end() ? otherwise : static_cast<Number>(found->second);
   }
   [[nodiscard]] bool states(const char* name) const { return stated_.contains(name); }
-  /// The sizes of an array of all documents, or of the first document.
+  /// The sizes of an array of all documents, or of the first document's array.
   [[nodiscard]] ArrayExtent extent(const LayerArray& part) const { return part.extent(*arrays, first_document()); }
   /// "s.h5: 'hidden_states/layer_0'"
   [[nodiscard]] std::string called(const LayerArray& part) const {
     return arrays->called(of_document(part.name, first_document()));
   }
   [[nodiscard]] bool is_attention() const { return contents.layers.front().attention.has_value(); }
-  /// The number of heads of finished attention, of its first layer.
+  /// The number of heads of finished attention, from its first layer.
   [[nodiscard]] Index attention_heads() const { return extent(*contents.layers.front().attention).width; }
 
   std::shared_ptr<const NamedArrays> arrays;
   FoundArrays contents;
-  std::string digests;  ///< of the files; empty: in memory
+  std::string digests;  ///< of the files; empty for arrays in memory
 
  private:
   [[nodiscard]] std::string first_document() const {
@@ -106,7 +106,7 @@ class StateFiles {
   std::map<std::string, double> stated_;
 };
 
-/// Where a document is in the arrays of its file.
+/// Where a document lies in the arrays of its file.
 struct DocumentPlace {
   std::string text;  // the value of {document}
   Index row = 0;     // along the axis of documents
@@ -114,18 +114,18 @@ struct DocumentPlace {
   std::string name;
 };
 
-/// Changes states when they are read: normalises them, or refuses them.
-/// @param called  what messages call them
+/// Changes states as they are read: normalises them, or refuses them.
+/// @param called  name of the states in messages
 using StatesChange = std::function<void(Matrix32& states, Index layer, const std::string& called)>;
 
-/// Requires an array of as many documents as the others have, and as many tokens.
+/// Requires that an array has as many documents and tokens as the others.
 void require_extent(const std::string& called, const ArrayExtent& extent, Index documents, Index length) {
   if (extent.documents != documents || extent.length != length)
     throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
                                   called, extent.documents, extent.length, documents, length));
 }
 
-/// One document's entries of an array, of one layer.
+/// The block of one document in an array of one layer.
 ArrayBlock document_block(const LayerArray& part, const DocumentPlace& place, const std::vector<Index>& shape) {
   ArrayBlock block = whole_block(shape);
   for (std::size_t a = 0; a < part.axes.size(); ++a) {
@@ -136,8 +136,8 @@ ArrayBlock document_block(const LayerArray& part, const DocumentPlace& place, co
   return block;
 }
 
-/// A block's numbers, whatever the order of its axes, as one matrix for each head: side by side,
-/// (rows, heads * columns), or one after another, (heads * rows, columns).
+/// A block's numbers, in any order of axes, as one matrix for each head: side by side, (rows, heads *
+/// columns), or stacked, (heads * rows, columns).
 Matrix32 by_head(const NamedArrays& arrays, const std::string& name, const LayerArray& part, const ArrayBlock& block,
                  std::pair<ArrayAxis, ArrayAxis> axes, bool side_by_side) {
   const std::vector<float> values = arrays.block(name, block);
@@ -164,7 +164,7 @@ Matrix32 by_head(const NamedArrays& arrays, const std::string& name, const Layer
   return matrix;
 }
 
-/// A document's array of one layer as (T, width), the heads side by side.
+/// One document's array of one layer as (T, width), the heads side by side.
 /// @throws FormatError if it holds NaN or infinity
 Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
   const std::string name = of_document(part.name, place.text);
@@ -178,8 +178,8 @@ Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, cons
       place.row, part.entry < 0 ? "" : fmt::format(", entry {} of its layers,", part.entry), first));
 }
 
-/// A document's finished attention of one layer. Rows are read when they are asked for.
-/// @param number  of the document in its source, for messages
+/// One document's finished attention of one layer. Rows are read on request.
+/// @param number  number of the document in its source, for messages
 FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, const LayerArray& part,
                                      const DocumentPlace& place, Index number) {
   const std::string name = of_document(part.name, place.text);
@@ -198,13 +198,13 @@ FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, 
   return attention;
 }
 
-/// The documents of stored states, queries and keys, or attention. A document's arrays are read when it is asked for.
+/// Documents of stored states, queries and keys, or attention. Their arrays are read on request.
 class StateDocuments : public Source {
  public:
-  /// @param layers   how many of the stored layers are wanted, from the first one
-  /// @param at_most  documents; 0: all
+  /// @param layers   how many of the stored layers are wanted, counted from the first
+  /// @param at_most  read only the first documents, which must exist; 0: all
   /// @param change   may be empty
-  /// @param words    how many the model knows: ids must be below; 0: unknown
+  /// @param words    size of the model's vocabulary, which ids must stay below; 0: unknown
   StateDocuments(std::shared_ptr<const StateFiles> files, std::size_t layers, Index at_most, StatesChange change,
                  Index words)
       : files_(std::move(files)), layers_(layers), change_(std::move(change)), words_(words) {
@@ -240,7 +240,7 @@ class StateDocuments : public Source {
       if (layer.attention) stored.attention = document_attention(files_->arrays, *layer.attention, place, i);
       document.stored.push_back(std::move(stored));
     }
-    constexpr Index counted = 16777216;  // as far as float32 counts
+    constexpr Index counted = 16777216;  // float32 counts exactly up to here
     const Index last = (words_ > 0 ? std::min(words_, counted) : counted) - 1;
     document.ids = whole_numbers<std::int32_t>(contents().ids, place, last);
     document.special = whole_numbers<std::uint8_t>(contents().special, place, 1);
@@ -276,7 +276,7 @@ class StateDocuments : public Source {
   }
   [[nodiscard]] const DocumentPlace& at(Index i) const { return documents_[static_cast<std::size_t>(i)]; }
 
-  /// Each document has arrays of its own.
+  /// Fills the documents if each has its own arrays.
   void find_apart() {
     const LayerArray& one = *contents().layers.front().parts().front();
     for (const std::string& text : contents().documents) {
@@ -288,7 +288,7 @@ class StateDocuments : public Source {
     }
   }
 
-  /// Documents are entries of arrays.
+  /// Fills the documents if they are entries of shared arrays.
   void find_rows() {
     const ArrayExtent all = files_->extent(*contents().layers.front().parts().front());
     for (const FoundLayer& layer : wanted_layers())
@@ -302,7 +302,7 @@ class StateDocuments : public Source {
                                       files_->arrays->called(name), shape_text(shape), all.length, all.documents,
                                       all.length));
     }
-    // Of a damaged file, which promises more documents than it can hold, a list would not fit in memory.
+    // A damaged file may promise more documents than fit in memory: read one entry before making a list.
     const std::string& first = contents().layers.front().parts().front()->name;
     ArrayBlock entry = whole_block(files_->arrays->shape(first));
     std::ranges::fill(entry.count, 1);
@@ -325,7 +325,7 @@ class StateDocuments : public Source {
                                     what, expected));
   }
 
-  /// The texts of a document's tokens. A list that is as long as one document is shared by all.
+  /// The texts of a document's tokens. A list as long as one document is shared by all.
   [[nodiscard]] std::vector<std::string> tokens_of(const DocumentPlace& place) const {
     if (contents().tokens.empty()) return {};
     if (contents().documents.empty()) {
@@ -333,13 +333,13 @@ class StateDocuments : public Source {
       return {tokens_.begin() + first, tokens_.begin() + first + place.length};
     }
     const std::string name = of_document(contents().tokens, place.text);
-    (void)files_->arrays->shape(name);  // refuses a name that is not there
+    (void)files_->arrays->shape(name);  // refuses a missing name
     std::vector<std::string> texts = files_->arrays->texts(name);
     require_each(name, texts.size(), place.length, "token");
     return texts;
   }
 
-  /// One number for every token; nothing where there is no such array.
+  /// One number per token; empty if there is no such array.
   template <class Number>
   [[nodiscard]] std::vector<Number> whole_numbers(const std::string& pattern, const DocumentPlace& place,
                                                   Index most) const {
@@ -360,7 +360,7 @@ class StateDocuments : public Source {
     return numbers;
   }
 
-  /// A mask with more axes than documents and tokens says nothing of padding.
+  /// Refuses a mask with zeros. A mask with more axes than documents and tokens does not describe padding.
   void refuse_padding(const DocumentPlace& place, Index document) const {
     const std::string& pattern = contents().attention_mask;
     if (pattern.empty() || files_->arrays->shape(of_document(pattern, place.text)).size() > 2) return;
@@ -380,7 +380,7 @@ class StateDocuments : public Source {
   std::vector<std::string> tokens_;
 };
 
-/// Equal documents count once, for which the first layer of each document is read.
+/// Documents, of which equal ones count once. For that the first layer of each document is read.
 std::unique_ptr<Source> state_documents(const std::shared_ptr<const StateFiles>& files, std::size_t layers,
                                         Index at_most, StatesChange change = {}, Index words = 0) {
   const StateDocuments first_layers(files, 1, at_most, {}, words);
@@ -388,7 +388,7 @@ std::unique_ptr<Source> state_documents(const std::shared_ptr<const StateFiles>&
                             &first_layers);
 }
 
-/// Refuses numbers that differ from the model's: states of another model would give attention that nobody computed.
+/// Refuses attributes that differ from the model's, since the states would be of another model.
 /// @throws ShapeError if they differ
 void require_same_attention(const StateFiles& files, const BlockSpec& spec) {
   for (const auto& [name, model] : {std::pair("num_heads", static_cast<double>(spec.heads)),
@@ -396,22 +396,21 @@ void require_same_attention(const StateFiles& files, const BlockSpec& spec) {
                                     {"causal", spec.causal ? 1.0 : 0.0},
                                     {"window", static_cast<double>(spec.window)},
                                     {"score_scale", spec.score_scale}})
-    // Attributes are often float32: seven digits.
+    // Attributes are often float32, with seven digits.
     if (const double said = files.stated(name, model); std::abs(said - model) > 1e-6 * std::abs(model))
       throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
                                    files.path(), name, said, model));
 }
 
-/// Whether attention looks only back, by its own rows.
+/// Whether the rows of stored attention only look back.
 bool is_causal(const Source& documents) {
   for (Index i = 0; i < documents.count(); ++i)
     if (documents.length(i) > 1) return looks_only_back(documents.document(i).stored.front().attention);
   return false;
 }
 
-/// What is known of the model that computed finished attention: how many layers and heads it has, and which
-/// way it looks. Where nothing says whether it is causal, the first rows of the first document of two tokens
-/// or more do.
+/// What is known of the model behind finished attention: numbers of layers and heads, window, and whether it
+/// is causal. If the file does not say that, the first rows of the first document with two tokens or more do.
 /// @param heads  as asked for; 0: as the file says
 /// @throws ShapeError if another number of heads was given
 Model attention_model(const StateFiles& files, const Source& documents, Index heads) {
@@ -431,7 +430,7 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
 }
 
 /// Refuses finished attention that the model cannot have computed.
-/// @throws ShapeError if the model has other heads, fewer layers, or reads two sequences
+/// @throws ShapeError if the model has other heads or fewer layers, or is an encoder-decoder
 void require_attention_of(const Model& model, const StateFiles& files) {
   if (model.decoder)
     throw ShapeError(fmt::format("{}: a {} is an encoder-decoder: whether this attention is the encoder's, the "
@@ -447,8 +446,8 @@ void require_attention_of(const Model& model, const StateFiles& files) {
                     files.path(), last, model.stack.layers() - 1));
 }
 
-/// A projection beside the states, as (out, in).
-/// @param model  keeps it
+/// A projection stored beside the states, as (out, in).
+/// @param model  keeps its memory
 Linear projection(const NamedArrays& arrays, const std::string& name, Index d_model, ChangedModel& model) {
   const std::vector<Index>& shape = arrays.shape(name);
   if (shape.size() != 2 || shape[0] != d_model)
@@ -465,7 +464,7 @@ Linear projection(const NamedArrays& arrays, const std::string& name, Index d_mo
   return linear;
 }
 
-/// How many heads share the keys: keys are as wide as queries, or several heads read the same.
+/// The number of key heads. It equals the number of query heads, or divides it.
 Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width) {
   const Index kv_heads = key_width / block.d_head;
   if (key_width % block.d_head != 0 || kv_heads < 1 || block.heads % kv_heads != 0)
@@ -476,8 +475,8 @@ Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width
   return kv_heads;
 }
 
-/// The number of heads along the axis of heads that queries may have; 0: they have none.
-/// @throws ShapeError if there are more heads than tokens: the axes may be in another order
+/// The size of the queries' axis of heads; 0: there is none.
+/// @throws ShapeError if there are more heads than tokens, since the axes may be in another order
 Index heads_along(const StateFiles& files) {
   const std::optional<LayerArray>& queries = files.contents.layers.front().queries;
   if (!queries) return 0;
@@ -489,7 +488,7 @@ Index heads_along(const StateFiles& files) {
   return extent.heads;
 }
 
-/// Requires as many heads along an axis of heads as attention has.
+/// Requires that every axis of heads has as many heads as attention.
 /// @param kv_heads  0: not known yet
 void require_heads(const StateFiles& files, std::span<const FoundLayer> layers, Index heads, Index kv_heads) {
   for (const FoundLayer& layer : layers)
@@ -507,7 +506,7 @@ std::string weights_name(const NamedArrays& arrays, Index layer, const char* whi
   return arrays.has(tree) ? tree : fmt::format("layer_{}_{}", layer, which);
 }
 
-/// A model that only makes queries and keys of the stored layers.
+/// A model that only computes queries and keys of the stored layers.
 Model model_beside(const StateFiles& files, Index asked_heads) {
   const NamedArrays& arrays = *files.arrays;
   const std::vector<FoundLayer>& layers = files.contents.layers;
@@ -566,8 +565,8 @@ Norm norm_entering(const Stack& stack, Index layer) {
   return stack.embedding.projection.empty() ? stack.embedding.norm : Norm();
 }
 
-/// Requires states that are the norm's output, or, where the norm is to be applied, are not.
-/// @throws FormatError if they are of the other kind
+/// Requires that states are the norm's output or, if the norm is still to be applied, that they are not.
+/// @throws FormatError otherwise
 void require_kind(const Matrix32& states, const Norm& norm, Index layer, const std::string& called, bool raw,
                   bool post) {
   constexpr double enough = 0.95;
@@ -586,7 +585,7 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
                     std::move(remedies));
 }
 
-/// Refuses states that no norm gave, or normalises raw states of a pre-norm model if that was asked for.
+/// Refuses states unlike a norm's output, or normalises raw states of a pre-norm model on request.
 StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   const bool post = model.stack.block.norm_place == NormPlace::post;
   if (post && options.apply_norm)
@@ -604,9 +603,9 @@ StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   };
 }
 
-/// The stored layers that enter one of the model's. States after the last layer enter none; programs that
-/// store every state have them too.
-/// @throws ShapeError if layers 1 to `count` are stored: they are numbered from 1
+/// The stored layers that enter a layer of the model. States after the last layer, which many programs store
+/// too, do not.
+/// @throws ShapeError if layers 1 to `count` are stored: they are probably numbered from 1
 std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
   const std::vector<FoundLayer>& layers = files.contents.layers;
   const bool one_more =

@@ -12,7 +12,7 @@
 
 namespace headwave {
 
-/// The title of files that headwave.capture wrote.
+/// The title of files that headwave.capture writes.
 inline constexpr const char* stored_states_title = "states of a model, stored by headwave";
 
 /// Where arrays are: in a file or folder, or in memory.
@@ -29,12 +29,12 @@ struct ArraysPlace {
 
 struct StoredStatesOptions : ArraySearch {
   Index heads = 0;          ///< 0: as the model or the file's attribute `num_heads` says
-  Index documents = 0;      ///< at most this many; 0: all
+  Index documents = 0;      ///< read the first so many; an error if fewer are stored; 0: all
   bool apply_norm = false;  ///< the states are raw, from before the norm of a pre-norm layer
   bool any_states = false;  ///< accept states even if they do not look normalised
 };
 
-/// Stored documents, and the model that makes queries and keys of their states. Where queries and keys are
+/// Stored documents, and the model that computes queries and keys from their states. If queries and keys are
 /// stored, the model only says how many heads there are.
 struct StoredInput {
   Model model;
@@ -42,40 +42,39 @@ struct StoredInput {
 };
 
 /// Reads hidden states, queries and keys, or attention as documents: from an HDF5, .npy, .npz or safetensors
-/// file, from a folder of .npy files, or from memory.
-/// docs/inputs.md says by which names arrays are found. L is the layer; a single document may lack the
-/// axis of documents:
+/// file, a folder of .npy files, or memory. docs/inputs.md lists the names of arrays. L is the layer; a
+/// single document may lack the axis of documents:
 ///
-///     hidden_states/layer_L            (documents, T, d_model)         what enters L's projections
+///     hidden_states/layer_L            (documents, T, d_model)         what enters the projections of layer L
 ///     queries/layer_L, keys/layer_L    (documents, T, heads * d_head)  with their bias
-///     attentions/layer_L               (documents, heads, T, T)        finished; read if there are none of the above
+///     attentions/layer_L               (documents, heads, T, T)        finished; read if the others are missing
 ///     weights/layer_L/query, key       (d_model, heads * d_head)       y = x W + b; layer_L_query.npy in a folder
 ///     weights/layer_L/query_bias, ...  (heads * d_head)
-///     tokens                           (T) or (documents, T) text of the tokens
-///     ids, special                     (T) or (documents, T) token ids; 1: a special token
+///     tokens                           (T) or (documents, T)           texts of the tokens
+///     ids, special                     (T) or (documents, T)           token ids; 1: a special token
 ///     document_name                    (documents)
 ///
-/// Numbers beside them are num_heads, head_dim, causal (0 or 1), score_scale and window (keys further back
-/// are masked). Without them attention goes in both directions, and scores are multiplied by
-/// 1/sqrt(head_dim). Where `turned` is 1, rotary positions have turned queries and keys already. Stored
-/// queries and keys are used as they are; otherwise weights make them from the states. Finished attention is
-/// read row by row; if the file does not say whether it is causal, its first rows do. Equal documents count once.
+/// Numbers beside them are num_heads, head_dim, causal (0 or 1), turned (1: rotary positions have already
+/// turned queries and keys), score_scale and window (keys further back are masked). By default attention goes
+/// both ways and scores are multiplied by 1/sqrt(head_dim). Stored queries and keys are used as they are;
+/// otherwise weights compute them from the states. Finished attention is read row by row; if the file does
+/// not say whether it is causal, its first rows tell. Equal documents count once.
 /// @throws IoError, FormatError if none of these arrays is found, or they do not fit together; ShapeError if
 ///         the number of heads is neither stored nor given, or does not divide the width
 StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options = {});
 
-/// The same with the weights of a model; weights in the file are not used. States after the last layer, which
-/// enter none, are omitted. Of an encoder-decoder, states are taken for the encoder's.
+/// The same with the weights of a model; weights in the file are ignored. States after the last layer, which
+/// enter no layer, are omitted. States of an encoder-decoder must be the encoder's.
 ///
-/// What enters the projections is the output of a norm: in pre-norm models of the layer's own, in post-norm
-/// models of the layer before, or of the embedding. States that are not (see share_from_norm), such as those
-/// of another layer, are refused when their document is read, unless `any_states` is set. With `apply_norm`,
+/// What enters the projections is the output of a norm: the layer's own in pre-norm models, that of the layer
+/// before or of the embedding in post-norm models. Other states (see share_from_norm), such as those of
+/// another layer, are refused when their document is read, unless `any_states` is set. With `apply_norm`, the
 /// states of a pre-norm model are raw and are normalised.
 /// @throws ShapeError also if the states do not have the model's width, attention does not have its heads, or
 ///         the attributes contradict the model
 StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options = {});
 
-/// "0, 3-5" of ascending layers 0, 3, 4, 5.
+/// Layers as a text: "0, 3-5" for the ascending layers 0, 3, 4, 5.
 std::string layers_text(const std::vector<Index>& layers);
 
 }  // namespace headwave

@@ -22,14 +22,14 @@ Index usual_length(const PackingOptions& options) {
 
 namespace {
 
-/// The ids of one document; a target beside them only for an encoder-decoder.
+/// The ids of one document; only encoder-decoders have a target.
 struct IdPair {
   Ids ids, target;
 };
 
-/// T, special tokens included.
-/// @param tokens  of the text
-/// @param around  special tokens of each document
+/// T, including special tokens.
+/// @param tokens  number of tokens of the text
+/// @param around  number of special tokens around each document
 Index document_length(Index tokens, Index around, const PackingOptions& options) {
   if (options.length) return *options.length;
   const Index usual = usual_length(options);
@@ -37,10 +37,10 @@ Index document_length(Index tokens, Index around, const PackingOptions& options)
   return is_one_document ? tokens + around : usual;
 }
 
-/// Consecutive pieces of a long list of ids, as many and as long as the options say.
+/// Cuts a long list of ids into consecutive documents, as many and as long as the options say.
 /// @param opens, closes  the ids put around each document; -1: none
-/// @throws ShapeError if the length leaves no room between the special tokens; FormatError if the ids are too
-///         few for the documents asked for
+/// @throws ShapeError if the length leaves no room between the special tokens; FormatError if there are too
+///         few ids for the documents asked for
 std::vector<IdPair> packed_ids(const Ids& tokens, std::int32_t opens, std::int32_t closes,
                                const PackingOptions& options, const std::string& name) {
   const auto count = static_cast<Index>(tokens.size());
@@ -69,7 +69,7 @@ std::vector<IdPair> packed_ids(const Ids& tokens, std::int32_t opens, std::int32
   return documents;
 }
 
-/// @throws FormatError naming the place if an entry is no token id
+/// @throws FormatError naming the place if an entry is not a token id
 Ids ids_of(const nlohmann::json& list, const std::string& name) {
   Ids ids;
   for (const nlohmann::json& value : list) {
@@ -81,7 +81,7 @@ Ids ids_of(const nlohmann::json& list, const std::string& name) {
   return ids;
 }
 
-/// A list of ids; or, where pairs are expected, an object with a source and a target.
+/// A list of ids or, if pairs are expected, an object with a source and a target.
 IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name) {
   if (!pairs) {
     if (!entry.is_array())
@@ -99,9 +99,9 @@ IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name)
   return {list("source"), list("target")};
 }
 
-/// Token ids that are ready: a list of documents; or one list of ids, also in an object under "ids", cut where it is long
+/// Parses a list of documents, or one list of ids (also in an object under "ids"), which is cut if it is long
 /// or a length was asked for.
-/// @throws FormatError if the text holds anything but token ids; as packed_ids()
+/// @throws FormatError if the text holds anything but token ids, and as packed_ids()
 std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, const PackingOptions& options) {
   const nlohmann::json whole = json_of_text(text, name);
   const nlohmann::json& list = whole.is_object() && whole.contains("ids") ? whole["ids"] : whole;
@@ -116,8 +116,8 @@ Index length_of(const IdPair& pair) {
   return static_cast<Index>(std::max(pair.ids.size(), pair.target.size()));
 }
 
-/// Gives a sequence ids, their text, and marks of those that are special.
-/// @param tokenizer  null: ids alone
+/// Sets a sequence's ids, their texts, and marks of the special ones.
+/// @param tokenizer  null: only the ids
 void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer) {
   sequence.ids = ids;
   if (tokenizer == nullptr) return;
@@ -128,10 +128,10 @@ void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokeni
   }
 }
 
-/// Documents of known ids.
+/// Documents whose ids are known.
 class IdDocuments : public Source {
  public:
-  /// @param name       of documents, but for their numbers
+  /// @param name       the documents' names without their numbers
   /// @param tokenizer  for the text of ids; may be null
   IdDocuments(std::vector<IdPair> documents, std::string name, std::shared_ptr<const Tokenizer> tokenizer,
               Attributes provenance)
@@ -159,7 +159,7 @@ class IdDocuments : public Source {
   Attributes provenance_;
 };
 
-/// The bytes of text that the documents can need: a token has at most 64 on average.
+/// Bytes of text that suffice for the documents, at 64 bytes per token.
 std::size_t enough_bytes(const PackingOptions& options) {
   constexpr std::size_t least = std::size_t{4} << 20U;
   const auto tokens = static_cast<std::size_t>(options.documents.value_or(usual_documents)) *
@@ -167,12 +167,12 @@ std::size_t enough_bytes(const PackingOptions& options) {
   return std::max(least, 64 * tokens);
 }
 
-/// What names of documents begin with.
+/// The beginning of the names of documents.
 std::string documents_name(const TextPlace& place) {
   return place.text ? input_name(place) : input_name(place.path.filename());
 }
 
-/// How many of the documents are read.
+/// How many of `count` documents are read.
 Index wanted_documents(Index count, const PackingOptions& options, const std::string& name) {
   const Index wanted = options.documents.value_or(std::clamp<Index>(count, 1, usual_documents));
   if (count < wanted)
@@ -200,7 +200,7 @@ void require_fits_model(const IdPair& pair, Index document, const PackingOptions
                         name, document, i, (*ids)[i], options.vocabulary - 1));
 }
 
-/// The provenance of an input, with `documents` and `length`, the longest document's.
+/// The provenance of an input, with `documents` and `length` (of the longest document).
 Attributes provenance_of(const InputText& input, const std::vector<IdPair>& documents) {
   Index longest = 0;
   for (const IdPair& pair : documents) longest = std::max(longest, length_of(pair));
@@ -210,13 +210,13 @@ Attributes provenance_of(const InputText& input, const std::vector<IdPair>& docu
   return provenance;
 }
 
-/// Refuses a text of which nearly all tokens are unknown, unless that is allowed; else notes the share.
+/// Notes the share of unknown tokens. Refuses a text of nearly only unknown tokens, unless that is allowed.
 void note_unknown(Attributes& provenance, const std::string& prefix, const std::vector<IdPair>& documents,
                   Ids IdPair::*part, const Tokenizer& tokenizer, const InputText& text, const PackingOptions& options) {
   Ids all;
   for (const IdPair& document : documents) {
     const Ids& ids = document.*part;
-    all.insert(all.end(), ids.begin() + (prefix.empty() ? 0 : 1), ids.end());  // a target begins with no text
+    all.insert(all.end(), ids.begin() + (prefix.empty() ? 0 : 1), ids.end());  // a target begins with decoder_start
   }
   const std::optional<double> share = unknown_share(all, tokenizer);
   if (!share) return;
@@ -230,8 +230,8 @@ void note_unknown(Attributes& provenance, const std::string& prefix, const std::
   provenance[prefix + "unknown_share"] = *share;
 }
 
-/// Notes how often a text contains "<unk>", which tokenised editions of a text have in place of rare words, if the
-/// tokenizer does not read it as one token.
+/// Notes how often a text contains "<unk>", which some tokenised editions have in place of rare words, unless
+/// the tokenizer reads it as one token.
 void note_unk_strings(Attributes& provenance, std::string_view text, const Tokenizer& tokenizer) {
   constexpr std::string_view unk = "<unk>";
   std::int64_t count = 0;
@@ -240,7 +240,7 @@ void note_unk_strings(Attributes& provenance, std::string_view text, const Token
   if (count > 0 && std::ranges::none_of(tokenizer.encode(unk), is_unk)) provenance["unk_strings"] = count;
 }
 
-/// Removes the padding that a batch needed: documents go through the model one by one.
+/// Removes padding, since documents go through the model one by one.
 /// @returns how many ids were removed
 Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
   if (endings.pad < 0) return 0;
@@ -248,7 +248,7 @@ Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
   for (IdPair& pair : documents)
     for (Ids* ids : {&pair.ids, &pair.target}) {
       const std::size_t with_padding = ids->size();
-      // The id that a decoder starts with may be that of padding, and is none.
+      // The id that a decoder starts with may equal that of padding, but is not padding.
       const std::size_t least = ids == &pair.target ? 1 : 0;
       while (ids->size() > least && ids->back() == endings.pad) ids->pop_back();
       if (endings.pad == endings.closes && ids->size() < with_padding) ids->push_back(endings.closes);
@@ -263,7 +263,7 @@ std::vector<std::string_view> lines_in(const InputText& text) {
   return lines;
 }
 
-/// The ids of a text between its opening and closing token.
+/// The ids of a text between the opening and closing token.
 Ids ids_between(std::string_view text, const Tokenizer& tokenizer, const SpecialTokens& special) {
   Ids ids = tokenizer.encode(text);
   if (special.opens >= 0) ids.insert(ids.begin(), special.opens);

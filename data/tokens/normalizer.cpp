@@ -57,7 +57,7 @@ bool is_ascii(std::string_view text) {
 }
 
 /// Changes a text character by character.
-/// @param change  appends what a character becomes to a text
+/// @param change  appends the replacement of a character to a text
 Normalizer by_character(void (*change)(std::string& text, char32_t character)) {
   return [change](std::string_view text) {
     std::string changed;
@@ -67,8 +67,7 @@ Normalizer by_character(void (*change)(std::string& text, char32_t character)) {
   };
 }
 
-// BERT's classes are those of Unicode 8; characters whose category changed after it are listed where they
-// matter.
+// BERT uses the classes of Unicode 8. Characters whose class changed later are listed where they matter.
 bool is_control(char32_t c) {
   return c != '\t' && c != '\n' && c != '\r' && has_category(c, U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK, 8);
 }
@@ -80,7 +79,7 @@ bool is_nonspacing_mark(char32_t c) {
   return c == mark_no_longer || has_category(c, U_GC_MN_MASK, 8);
 }
 
-// The blocks that BERT's release names; the gap before 2B920 is its own.
+// The blocks that BERT's release names, including its gap before 2B920.
 bool is_ideograph(char32_t c) {
   constexpr std::array<std::pair<char32_t, char32_t>, 8> blocks = {{{0x3400, 0x4DBF},
                                                                     {0x4E00, 0x9FFF},
@@ -111,7 +110,7 @@ Normalizer normal_form(NormalForm form) {
 
 Normalizer lower_case() {
   return by_character([](std::string& lower, char32_t c) {
-    // The one character whose lower case is two, whatever the language.
+    // The only character whose lower case is two characters in every language.
     constexpr char32_t dotted_capital_i = 0x130;
     if (c == dotted_capital_i)
       lower += "i\xCC\x87";
@@ -122,7 +121,7 @@ Normalizer lower_case() {
 
 Normalizer without_marks() {
   return by_character([](std::string& bare, char32_t c) {
-    // Two characters were marks in Unicode 9 and are none now, one became a mark.
+    // Two characters were marks in Unicode 9 and no longer are; one became a mark.
     const bool is_mark = c != 0x111C9 && (has_category(c, U_GC_M_MASK, 9) || c == 0x1CF2 || c == 0x1CF3);
     if (!is_mark) append_utf8(bare, c);
   });
@@ -201,7 +200,7 @@ std::string bytes_of_base64(std::string_view base64, const std::string& place) {
 
 constexpr std::size_t longest_becomes = 1024;
 
-/// Hands the graphemes of a text to `seen`.
+/// Calls `seen` for every grapheme of a text.
 template <class Seen>
 void each_grapheme(std::string_view text, Seen seen) {
   UErrorCode code = U_ZERO_ERROR;
@@ -218,8 +217,8 @@ void each_grapheme(std::string_view text, Seen seen) {
     seen(text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
 }
 
-/// SentencePiece's table of what characters become: a double array over the bytes of keys, and the texts that
-/// keys become, each ended by a NUL. The table may be damaged: a lookup that leads out of it is an error.
+/// SentencePiece's replacement table: a double array over the bytes of keys, and the replacements, each ended
+/// by a NUL. The table may be damaged: a lookup that leads out of it is an error.
 ///
 /// Source: Kudo and Richardson 2018, section 3.3; Yata, Oono, Morita, Fuketa, Sumitomo and Aoe 2007 (double
 /// arrays).
@@ -230,9 +229,9 @@ class PrecompiledCharsmap {
     std::string_view becomes;  ///< points into the table
   };
 
-  /// @param bytes  the length of the array in bytes (4, little-endian), the array, the texts
-  /// @param place  what messages call it
-  /// @throws FormatError if the array is longer than the bytes, or the texts are not UTF-8
+  /// @param bytes  the size of the array in bytes (4 bytes, little-endian), the array, the replacements
+  /// @param place  what messages call the table
+  /// @throws FormatError if the array is larger than the bytes, or the replacements are not UTF-8
   PrecompiledCharsmap(std::string_view bytes, std::string place) : place_(std::move(place)) {
     const auto unit_at = [&](std::size_t at) {
       std::uint32_t value = 0;
@@ -249,8 +248,8 @@ class PrecompiledCharsmap {
     if (!is_valid_utf8(texts_)) throw FormatError(fmt::format("{}: its replacement texts are not UTF-8", place_));
   }
 
-  /// The shortest key that a text begins with. A unit has a label in its low byte, in bit 8 whether a key ends there, and
-  /// above it the distance to its children.
+  /// The shortest key that a text begins with. A unit holds a label in its low byte, in bit 8 whether a key
+  /// ends there, and in higher bits the distance to its children.
   /// @throws FormatError if the lookup leads out of the table
   [[nodiscard]] std::optional<Match> shortest(std::string_view text) const {
     const auto offset = [](std::uint32_t unit) { return std::size_t{unit >> 10U} << ((unit & 0x200U) >> 6U); };

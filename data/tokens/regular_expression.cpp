@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-// its other name for OnigUChar is one of ICU's types
+// Oniguruma's short name for OnigUChar is a type of ICU.
 #define ONIG_ESCAPE_UCHAR_COLLISION
 #include <oniguruma.h>
 
@@ -61,7 +61,7 @@ class Expression {
     if (!region) throw std::bad_alloc();
     std::vector<TextRange> found;
     for (std::size_t at = 0; at <= text.size();) {
-      // (The library gives up on an expression that takes exponential time.)
+      // (The library gives up if an expression takes exponential time.)
       const int code = onig_search(expression_.get(), onig_begin(text), onig_end_of(text), onig_begin(text) + at,
                                    onig_end_of(text), region.get(), ONIG_OPTION_NONE);
       if (code == ONIG_MISMATCH) break;
@@ -69,7 +69,7 @@ class Expression {
         throw FormatError(fmt::format("{}: the regular expression fails at byte {} of a text of {}: {}", place_, at,
                                       text.size(), oniguruma_message(code)));
       TextRange range{static_cast<std::size_t>(region->beg[0]), static_cast<std::size_t>(region->end[0])};
-      range.begin = std::max(range.begin, at);  // \K may put it before the match that came before
+      range.begin = std::max(range.begin, at);  // \K may put it before the end of the last match
       range.end = std::max(range.begin, range.end);
       const bool counts = range.begin < range.end || found.empty() || found.back().end != range.begin;
       if (counts) found.push_back(range);

@@ -14,22 +14,20 @@ struct TextRange {
   std::size_t end = 0;
 };
 
-/// Finds ranges in well-formed UTF-8, in order and without overlap. May be called from several threads at
-/// once.
+/// Finds ranges in well-formed UTF-8, in order and without overlap. Several threads may call it at once.
 using TextFinder = std::function<std::vector<TextRange>(std::string_view)>;
 
-/// Finds the matches of a regular expression as Hugging Face's `tokenizers` does: Oniguruma runs it, with
-/// Ruby's syntax over UTF-8. An empty match counts, except where the match before it ended.
-///
-/// @param place  what messages call it
-/// @throws FormatError if it does not compile; when used, if a match takes more steps than the library allows
+/// Finds the matches of a regular expression as Hugging Face's `tokenizers` does, with Oniguruma and Ruby's
+/// syntax for UTF-8. An empty match counts unless the match before ended there.
+/// @param place  what messages call the expression
+/// @throws FormatError if it does not compile; when called, if a match takes more steps than the library
+///         allows
 TextFinder regular_expression(std::string_view ruby, const std::string& place);
 
-/// Finds a string.
-/// @param text  an empty one finds nothing
+/// Finds every occurrence of a string; none of an empty one.
 TextFinder fixed_string(std::string text);
 
-/// Finds single characters.
+/// Finds every character for which `wanted` holds.
 TextFinder single_character(bool (*wanted)(char32_t));
 
 }  // namespace headwave

@@ -71,8 +71,8 @@ PiecePrefixes::Range PiecePrefixes::narrowed(Range range, std::size_t depth, std
 
 namespace {
 
-constexpr std::size_t longest_word = 100;  // in characters; a longer one is unknown
-constexpr std::string_view inside = "##";  // how pieces inside a word begin
+constexpr std::size_t longest_word = 100;  // in characters; a longer word is unknown
+constexpr std::string_view inside = "##";  // prefix of pieces inside a word
 
 class WordPiece final : public TokenModel {
  public:
@@ -81,7 +81,7 @@ class WordPiece final : public TokenModel {
     for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
       const std::string_view piece = vocabulary().piece(id);
       longest_piece_ = std::max(longest_piece_, piece.size());
-      // Of a piece that occurs twice the id that the vocabulary finds counts.
+      // If a piece occurs twice, only the id that the vocabulary finds is used.
       if (piece.starts_with(inside) && vocabulary().id(piece) == id)
         continuing_.emplace(piece.substr(inside.size()), id);
     }
@@ -108,7 +108,7 @@ class WordPiece final : public TokenModel {
       for (; length > 0 && id < 0; --length) id = find(word.substr(begin, length), begin == 0);
       if (id < 0) return false;
       ids.push_back(id);
-      begin += length + 1;  // the loop stepped once more
+      begin += length + 1;  // + 1 because the loop stepped once more
     }
     return true;
   }
@@ -162,13 +162,13 @@ namespace {
 /// The tokens "<0x00>" to "<0xFF>" of a vocabulary.
 class ByteTokens {
  public:
-  /// @param wanted  false: there are none
+  /// @param wanted  false: leave the list empty
   ByteTokens(const Vocabulary& vocabulary, bool wanted) {
     for (unsigned byte = 0; wanted && byte < 256; ++byte)
       ids_.push_back(vocabulary.id(fmt::format("<0x{:02X}>", byte)));
   }
 
-  /// The tokens of a text's bytes; none where a byte has no token.
+  /// The tokens of a text's bytes; empty if one of them has no token.
   [[nodiscard]] std::vector<std::int32_t> spelled(std::string_view text) const {
     std::vector<std::int32_t> ids;
     if (!ids_.empty())
@@ -193,12 +193,12 @@ struct Symbol {
   bool gone = false;  // joined to the one before
 };
 
-// A merge that was possible when it was noted. Its symbols may have changed since.
+// A merge that was possible when it was queued. Its symbols may have changed since.
 struct Candidate {
   std::int32_t rank = 0;
   std::int32_t at = 0;
   std::int32_t id = 0;
-  // The largest comes first from a priority queue: the earliest merge, and the leftmost place of it.
+  // A priority queue gives the largest first: that is the earliest merge, and the leftmost place for it.
   bool operator<(const Candidate& other) const { return std::tie(rank, at) > std::tie(other.rank, other.at); }
 };
 
@@ -247,8 +247,8 @@ class BytePairEncoding final : public TokenModel {
     return found == joined_.end() ? Joined{} : found->second;
   }
 
-  // The characters' tokens. An unknown token waits until a known one comes, so that it can be fused; a
-  // character spelled in bytes overtakes it, as in Hugging Face's `tokenizers`.
+  // The tokens of the characters. An unknown token is held back until a known one follows, so that it can be
+  // fused. A character spelled in bytes overtakes it, as in Hugging Face's `tokenizers`.
   [[nodiscard]] std::vector<Symbol> characters(std::string_view word) const {
     std::vector<Symbol> symbols;
     bool unknown_waits = false;
@@ -359,7 +359,7 @@ class Unigram final : public TokenModel {
     std::vector<PiecePrefixes::Piece> pieces;
     for (std::int32_t id = 0; id < vocabulary().size(); ++id) {
       const std::string& piece = vocabulary().piece(id);
-      // Of a piece that occurs twice the id that the vocabulary finds counts.
+      // If a piece occurs twice, only the id that the vocabulary finds is used.
       if (!piece.empty() && vocabulary().id(piece) == id) pieces.push_back({piece, id});
     }
     return pieces;

@@ -20,17 +20,17 @@ struct VocabularyEntry {
   std::int64_t id = 0;
 };
 
-/// One more than the largest id that so many entries may have. Files may omit a few ids; one that omits most
-/// is broken, and must not make us allocate what it names.
+/// One more than the largest id allowed for a number of entries. Files may skip a few ids; one that skips
+/// most is broken, and must not make us allocate memory for them.
 Index largest_vocabulary(std::size_t entries);
 
-/// Pieces of text and their ids, both ways.
+/// Pieces of text and their ids, in both directions.
 class Vocabulary {
  public:
-  /// @param entries  any order; of a piece that occurs twice the last one counts, as in BERT's own reader
+  /// @param entries  in any order; if a piece occurs twice the last one counts, as in BERT's own reader
   /// @param file     what messages call the file
-  /// @throws FormatError if an id is negative, occurs twice, or is far beyond the number of entries; if there
-  ///         are no entries
+  /// @throws FormatError if there are no entries, or an id is negative, repeated, or too large for their
+  ///         number
   Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file);
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
@@ -38,12 +38,12 @@ class Vocabulary {
   Vocabulary& operator=(const Vocabulary&) = delete;
   ~Vocabulary() = default;
 
-  /// The id of a piece; -1 if there is no such piece.
+  /// The id of a piece; -1: unknown.
   [[nodiscard]] std::int32_t id(std::string_view piece) const {
     const auto found = ids_.find(piece);
     return found == ids_.end() ? -1 : found->second;
   }
-  /// The piece of an id in 0 .. size() - 1; empty where the id is omitted.
+  /// The piece of an id in 0 .. size() - 1; empty if no piece has the id.
   [[nodiscard]] const std::string& piece(std::int32_t id) const { return pieces_[static_cast<std::size_t>(id)]; }
   /// Whether a piece has this id.
   [[nodiscard]] bool has(std::int64_t id) const {
@@ -58,18 +58,18 @@ class Vocabulary {
   std::unordered_map<std::string_view, std::int32_t> ids_;  // looks into pieces_, which never changes
 };
 
-/// Pieces in the order of their bytes, to find those that a text begins with.
+/// A sorted list of pieces, for finding those that a text begins with.
 class PiecePrefixes {
  public:
   struct Piece {
-    std::string_view text;  ///< not empty; outlives the object
+    std::string_view text;  ///< not empty; must outlive the object
     std::int32_t id = 0;
   };
 
-  /// @param pieces  of two with the same text only the first is found
+  /// @param pieces  if two have the same text only the first is found
   explicit PiecePrefixes(std::vector<Piece> pieces);
 
-  /// Hands every piece that a text begins with to `seen(length, id)`, the shortest first.
+  /// Calls `seen(length, id)` for every piece that a text begins with, the shortest first.
   /// @param text  not empty
   template <class Seen>
   void of(std::string_view text, Seen seen) const {
@@ -90,7 +90,7 @@ class PiecePrefixes {
     std::size_t end = 0;
   };
 
-  // The pieces of a range, all longer than `depth` and alike before it, that have this byte there.
+  // The pieces of a range that have this byte at `depth`. All are longer than `depth` and equal before it.
   [[nodiscard]] Range narrowed(Range range, std::size_t depth, std::size_t byte) const;
 
   std::vector<Piece> pieces_;
@@ -105,7 +105,7 @@ class TokenModel {
   TokenModel& operator=(const TokenModel&) = delete;
   virtual ~TokenModel() = default;
 
-  /// Appends the ids of a word to a list. May be called from several threads at once.
+  /// Appends the ids of a word to a list. Several threads may call it at once.
   /// @param word  well-formed UTF-8
   virtual void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const = 0;
 
@@ -115,9 +115,9 @@ class TokenModel {
   Vocabulary vocabulary_;
 };
 
-/// Spells words as BERT: the longest piece that the word begins with, then the longest that continues it, and
-/// so on; pieces inside a word begin with ##. A word of which a rest has no piece is one unknown token, and so is one of
-/// more than 100 characters.
+/// WordPiece: takes the longest piece that the word begins with, then the longest that continues it, and so
+/// on. Pieces inside a word begin with ##. A word that cannot be spelled to its end, or has more than 100
+/// characters, becomes one unknown token.
 ///
 /// Source: Devlin et al. 2019, the released WordpieceTokenizer; Wu et al. 2016.
 /// @param unknown  the token of a word that cannot be spelled
@@ -125,55 +125,54 @@ class TokenModel {
 /// @throws FormatError if the unknown token is not in the vocabulary
 std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const std::string& unknown, const std::string& file);
 
-/// Makes every word one token: its own, or the unknown one.
+/// Makes every word one token: its own, or else the unknown one.
 /// @throws FormatError if the unknown token is not in the vocabulary
 std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string& unknown, const std::string& file);
 
 /// The id of the unknown token.
-/// @throws FormatError if the vocabulary has none by that name
+/// @throws FormatError if the vocabulary does not have it
 std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown, const std::string& file);
 
 struct BytePairOptions {
-  std::string unknown;             ///< the token for characters without a token; empty: such characters are skipped
-  bool fuse_unknown = false;       ///< adjacent unknown characters are one token
-  bool byte_fallback = false;      ///< a character without a token becomes its bytes' tokens "<0xE3>", if all exist
-  bool whole_words_first = false;  ///< a word that is a token is not spelled by merges
-  std::string word_suffix;         ///< how pieces at the end of a word end
+  std::string unknown;             ///< the token for characters without a token; empty: skip such characters
+  bool fuse_unknown = false;       ///< join adjacent unknown characters into one token
+  bool byte_fallback = false;      ///< spell a character without a token by its bytes' tokens "<0xE3>", if all exist
+  bool whole_words_first = false;  ///< do not spell a word by merges if it is a token
+  std::string word_suffix;         ///< suffix of pieces at the end of a word
 };
 
 /// The two pieces that a merge joins.
 using Merge = std::pair<std::string, std::string>;
 
-/// Spells words by merges: a word begins as its characters. Of all neighbours that a merge joins, those of
-/// the earliest merge are joined, the leftmost first, until no merge applies.
-///
-/// O(n log n) in the length of a word. Of a merge that is listed twice the later place counts.
+/// Byte-pair encoding: splits a word into characters, then repeatedly joins the neighbours with the earliest
+/// merge, the leftmost first, until no merge applies. If a merge is listed twice the later place counts. O(n
+/// log n) in the length of a word.
 ///
 /// Source: Sennrich, Haddow and Birch 2016, algorithm 1.
 /// @param merges  in order of priority
 /// @param file    what messages call the file
-/// @throws FormatError if the parts or the result of a merge, or the unknown token, are not in the vocabulary
+/// @throws FormatError if a part or the result of a merge, or the unknown token, is not in the vocabulary
 std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std::vector<Merge>& merges,
                                                const BytePairOptions& options, const std::string& file);
 
 struct UnigramOptions {
   std::vector<double> scores;  ///< log probability of each id
   std::int32_t unknown = -1;   ///< the token for a character that no piece spells
-  bool byte_fallback = false;  ///< such characters become their bytes' tokens "<0xE3>", if all exist
+  bool byte_fallback = false;  ///< spell such a character by the tokens of its bytes, "<0xE3>", if all exist
 };
 
-/// Spells words in the pieces with the largest sum of scores; of equal sums the one whose last piece is
-/// longest.
+/// Unigram: spells a word in the pieces with the largest sum of scores. Among equal sums the longest last
+/// piece wins.
 ///
 ///     best(end) = max over pieces that end there of best(end - length) + score                            (1)
 ///
-/// An unknown character scores 10 less than the least likely piece; adjacent ones are looked up together as a
-/// piece, or else are one unknown token, as in Hugging Face's `tokenizers`. O(n) in the length of a word times
-/// the longest piece.
+/// An unknown character scores 10 less than the least likely piece. Adjacent unknown characters together
+/// become a piece if there is one, else their bytes, else one unknown token, as in Hugging Face's
+/// `tokenizers`. O(n) in the length of a word times the longest piece.
 ///
 /// Source: Kudo 2018, section 3.1.
 /// @param file  what messages call the file
-/// @throws FormatError if there is no unknown token
+/// @throws FormatError if the unknown token is not in the vocabulary
 std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file);
 
 }  // namespace headwave

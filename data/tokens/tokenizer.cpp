@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t longest_name = 1024;
 
-// Where the white space at the end of a text begins.
+// The position where the white space at the end of a text begins.
 std::size_t trailing_space(std::string_view text) {
   std::size_t end = text.size();
   while (end > 0 && is_white_space(last_code_point(text.substr(0, end)))) {
@@ -32,7 +32,7 @@ std::size_t trailing_space(std::string_view text) {
   return end;
 }
 
-// The bytes of white space at the beginning of a text.
+// The number of bytes of white space at the beginning of a text.
 std::size_t leading_space(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size() && is_white_space(code_point(text, at))) at += utf8_length(text[at]);
@@ -82,7 +82,7 @@ std::vector<TextSegment> AddedTokenFinder::segments(std::string_view text) const
       end = at + length;
     });
     if (token == nullptr) continue;
-    at = end - 1;  // what a match covers is never looked at again, even if the match is turned down
+    at = end - 1;  // a match is never searched again, even if it is rejected below
     if (token->single_word && !stands_alone(text.substr(0, begin), text.substr(end))) continue;
     if (token->lstrip) begin = trailing_space(text.substr(0, begin));
     if (token->rstrip) end += leading_space(text.substr(end));
@@ -104,8 +104,8 @@ std::vector<AddedToken> looked_for(const std::vector<AddedToken>& added, bool no
   return chosen;
 }
 
-// Spells the words of one text. Most words occur again, and are spelled once. The words are kept per text, so
-// that threads share no state.
+// Spells the words of one text. Most words occur again and are spelled only once. The memory of words lasts
+// for one text, so threads share no state.
 class Spelling {
  public:
   Spelling(const TokenModel& model, std::vector<std::int32_t>& ids) : model_(model), ids_(ids) {}
@@ -178,7 +178,7 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view utf8_text) const {
     }
     const bool begins_text = segment.text.data() == text.data();
     const std::string normal = parts_.normalizer ? parts_.normalizer(segment.text) : std::string(segment.text);
-    stop_if_asked();  // a long text is one segment, and takes its time at every step
+    stop_if_asked();  // a long text is one segment, and every step takes time
     for (const TextSegment& part : after_.segments(normal)) {
       if (part.id >= 0)
         ids.push_back(part.id);
@@ -216,7 +216,7 @@ std::string special_tokens_text(const SpecialTokens& special, const std::string&
 
 namespace {
 
-/// Files of tokenizers that transformers can write as tokenizer.json.
+/// Files of tokenizers that are not read here, but that transformers can write as tokenizer.json.
 constexpr std::array unread_tokenizers{"tokenizer.model",         "spiece.model", "spm.model",
                                        "sentencepiece.bpe.model", "vocab.json",   "encoder.json"};
 

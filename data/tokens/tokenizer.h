@@ -19,7 +19,7 @@ namespace headwave {
 
 constexpr std::size_t largest_tokenizer_file = std::size_t{64} << 20U;  ///< bytes; larger files are refused
 
-/// Ids of special tokens. -1: the tokenizer has no such token.
+/// Ids of special tokens. -1: the tokenizer does not have the token.
 struct SpecialTokens {
   std::int32_t opens = -1;   ///< before every document: [CLS], <s>
   std::int32_t closes = -1;  ///< after every document: [SEP], </s>
@@ -28,32 +28,32 @@ struct SpecialTokens {
   std::int32_t mask = -1;
 };
 
-/// "opening and closing token around every document", "opening token before every line", "none".
-/// @param what  what they are put around
+/// How documents are surrounded: "opening and closing token around every document", "none", ...
+/// @param what  what the tokens surround: "document"
 std::string special_tokens_text(const SpecialTokens& special, const std::string& what);
 
-/// A token that is found in a text by its name before the text is cut into words: [MASK], <s>.
+/// A token that is found in a text by its name, before the text is split into words: [MASK], <s>.
 struct AddedToken {
   std::string content;  ///< at most 1024 bytes
   std::int64_t id = 0;
-  bool special = false;      ///< not text
-  bool single_word = false;  ///< found only where no word character is beside it
+  bool special = false;      ///< does not stand for text
+  bool single_word = false;  ///< found only between characters that are not word characters
   bool lstrip = false;       ///< includes the white space before it
   bool rstrip = false;       ///< includes the white space after it
-  bool normalized = false;   ///< found in the normalised text by its normalised name; false: in the text as it is
+  bool normalized = false;   ///< search the normalised text for the normalised name; false: search the text as it is
 };
 
-/// A part of a text: an added token, or what lies between added tokens.
+/// A part of a text: an added token, or the text between added tokens.
 struct TextSegment {
   std::string_view text;
   std::int32_t id = -1;  ///< -1: not an added token
 };
 
-/// Finds added tokens in a text: the leftmost first, and of those that begin at one place the longest.
+/// Finds added tokens in a text: the leftmost first, and the longest of those that begin at one place.
 class AddedTokenFinder {
  public:
-  /// @param tokens      of two whose normalised names are equal the first counts
-  /// @param normalizer  applied to their names; may be empty
+  /// @param tokens      if two have the same normalised name the first counts
+  /// @param normalizer  applied to the names; may be empty
   /// @param file        what messages call the file
   /// @throws FormatError if a normalised name is empty or longer than 1024 bytes
   AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer, const std::string& file);
@@ -75,22 +75,21 @@ class AddedTokenFinder {
 struct TokenPipeline {
   std::vector<AddedToken> added;                          ///< found by name, before or after normalisation
   Normalizer normalizer;                                  ///< empty: the text as it is
-  WordSplitter splitter;                                  ///< empty: all of it is one word
+  WordSplitter splitter;                                  ///< empty: the whole text is one word
   std::unique_ptr<TokenModel> model;                      ///< spells the words
-  std::function<std::string(std::string_view)> readable;  ///< a piece as people should see it; empty: as it is
+  std::function<std::string(std::string_view)> readable;  ///< makes a piece readable; empty: leave it as it is
   SpecialTokens special;
   std::string kind;
   std::vector<std::filesystem::path> files;
 };
 
-/// Turns text into the token ids that a model was trained on. One tokenizer may be used from several threads
-/// at once.
+/// Turns text into the token ids that a model was trained on. Several threads may use one tokenizer at once.
 class Tokenizer {
  public:
-  /// @param parts  with a model
+  /// @param parts  must contain a model
   /// @param file   what messages call the file
-  /// @throws FormatError if an added token has the id of another token, or not the id that it has in the
-  ///         vocabulary
+  /// @throws FormatError if an added token has the id or name of another token, or an id that differs from
+  ///         the vocabulary's
   Tokenizer(TokenPipeline parts, const std::string& file);
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
@@ -98,32 +97,31 @@ class Tokenizer {
 
   /// The token ids of a text, without special tokens around it. Special and added tokens in the text
   /// ("a[MASK]b") are found by their names. Nothing is truncated or padded, whatever the files say. The ids
-  /// are those of Hugging Face's `tokenizers` with add_special_tokens off; they can differ in characters
+  /// equal those of Hugging Face's `tokenizers` with add_special_tokens off, except perhaps for characters
   /// newer than Unicode 14.
-  /// @param utf8_text  at most 1 GiB; each ill-formed byte sequence is read as one U+FFFD, as by Rust's
-  ///                   from_utf8_lossy
-  /// @throws ShapeError if the text is longer
+  /// @param utf8_text  each ill-formed sequence is read as U+FFFD (valid_utf8())
+  /// @throws ShapeError if the text is longer than 1 GiB
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view utf8_text) const;
 
-  /// A token as people should see it: " the", "##ing"; bytes that are not a character as "<0xE3>".
+  /// A token as people should see it: " the", "##ing"; bytes that do not form a character as "<0xE3>".
   /// @throws ShapeError if id is not in 0 .. vocabulary() - 1
   [[nodiscard]] std::string token_text(std::int32_t id) const;
 
-  /// The vocabulary's own spelling of a token, "\u0120the" for " the"; empty where no token has the id.
+  /// The vocabulary's own spelling of a token, "\u0120the" for " the"; empty if no token has the id.
   /// @throws ShapeError if id is not in 0 .. vocabulary() - 1
   [[nodiscard]] std::string piece(std::int32_t id) const;
 
   /// One more than the largest id: the number of rows that a table of word vectors needs.
   [[nodiscard]] Index vocabulary() const { return size_; }
 
-  /// Whether a token is declared special: [CLS], <pad>, also [UNK]; false for ids outside the vocabulary.
+  /// Whether a token is declared special: [CLS], <pad>, also [UNK]; false outside the vocabulary.
   [[nodiscard]] bool is_special(std::int32_t id) const {
     return id >= 0 && id < size_ && special_[static_cast<std::size_t>(id)] != 0;
   }
 
   [[nodiscard]] SpecialTokens special_tokens() const { return parts_.special; }
 
-  /// "WordPiece (vocab.txt)", "byte-level BPE (tokenizer.json)"
+  /// Type and file: "WordPiece (vocab.txt)", "byte-level BPE (tokenizer.json)".
   [[nodiscard]] std::string kind() const { return parts_.kind; }
 
   /// The files that it was read from, for provenance.
@@ -131,30 +129,29 @@ class Tokenizer {
 
  private:
   TokenPipeline parts_;
-  AddedTokenFinder before_, after_;  // normalisation
+  AddedTokenFinder before_, after_;  // of names to find before and after normalisation
   Index size_;
   std::vector<std::uint8_t> special_;
   std::unordered_map<std::int32_t, std::string> added_;
 };
 
-/// The purpose for which a tokenizer is opened.
+/// What a tokenizer is opened for.
 enum class TokenizerUse {
-  text,   ///< to turn texts into ids
-  names,  ///< to name ids: what opens and closes documents is not read
+  text,   ///< turning texts into ids
+  names,  ///< naming ids; the opening and closing tokens are not read
 };
 
-/// Whether a model's folder holds a tokenizer of some kind, which open_tokenizer() may refuse.
+/// Whether a model's folder holds any tokenizer, even one that open_tokenizer() refuses.
 bool has_tokenizer(const std::filesystem::path& model_directory);
 
-/// Opens the tokenizer in a model's folder, the first of these that is there: `tokenizer.json`; `vocab.txt` (WordPiece,
-/// as BERT), with `tokenizer_config.json` and `added_tokens.json` beside it where they are.
-///
-/// A step of tokenizer.json that is not known here is refused by name: omitting it would change ids.
+/// Opens the tokenizer in a model's folder: `tokenizer.json` or else `vocab.txt` (WordPiece as in BERT), with
+/// `tokenizer_config.json` and `added_tokens.json` beside it if they exist. A step of tokenizer.json that is
+/// not known is refused by name, since omitting it would change ids.
 ///
 /// Source: Devlin et al. 2019 (WordPiece); Sennrich, Haddow and Birch 2016, Radford et al. 2019 (BPE over
 /// bytes); Kudo 2018 (Unigram).
-/// @throws IoError if the folder or a file cannot be read; FormatError if none of these files is there, or
-///         one is broken
+/// @throws IoError if the folder or a file cannot be read; FormatError if none of these files exists, or one
+///         is broken
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory,
                                           TokenizerUse use = TokenizerUse::text);
 

@@ -27,13 +27,13 @@ namespace {
 using nlohmann::json;
 using Readable = std::function<std::string(std::string_view)>;
 
-/// Refuses a step of a type that is not known.
-/// @param known  types, as one lists them in a sentence
+/// Refuses a step of an unknown type.
+/// @param known  list of the known types, as in a sentence
 [[noreturn]] void refuse_type(const JsonObject& step, const std::string& type, const char* known) {
   throw FormatError(fmt::format("{}: type '{}' is not supported, expected {}", step.place(), printable(type), known));
 }
 
-// Sections of a tokenizer.json are steps with a `type` each; a step may be a sequence of steps.
+// Sections of a tokenizer.json are steps with a `type`; a step may be a sequence of steps.
 std::vector<JsonObject> steps_of(const JsonObject& step, const std::string& key) {
   std::vector<JsonObject> steps;
   for (const nlohmann::json& value : step.list(key))
@@ -88,7 +88,7 @@ void read_ends(const JsonObject& step, SpecialTokens& ends) {
   } else if (type == "BertProcessing" || type == "RobertaProcessing") {
     put_once(ends.opens, id_of_pair(step, "cls"), step);
     put_once(ends.closes, id_of_pair(step, "sep"), step);
-  } else if (type != "ByteLevel") {  // which is about offsets only
+  } else if (type != "ByteLevel") {  // which only concerns offsets
     refuse_type(step, type, "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel or a Sequence of them");
   }
 }
@@ -101,7 +101,6 @@ std::vector<Step> read_all(const std::vector<JsonObject>& objects, Read read) {
   return steps;
 }
 
-// The pattern of a Replace or Split.
 TextFinder finder_of(const JsonObject& step) {
   const JsonObject pattern = step.object("pattern");
   if (pattern.has("Regex")) return regular_expression(pattern.text("Regex"), pattern.place());
@@ -191,7 +190,7 @@ WordSplitter splitter_in(const JsonObject& step) {
               "Sequence of them");
 }
 
-// How a single piece is shown: ByteFallback, Fuse and Strip change adjacent pieces only.
+// How a single piece is shown. ByteFallback, Fuse and Strip only change sequences of pieces.
 Readable readable_of(const JsonObject& step) {
   const std::string type = step.text("type");
   if (type == "Sequence") {
@@ -208,7 +207,7 @@ Readable readable_of(const JsonObject& step) {
               "ByteLevel, WordPiece, Replace, Metaspace, BPEDecoder, ByteFallback, Fuse, Strip or a Sequence of them");
 }
 
-/// Ids by piece.
+/// The ids of pieces.
 Vocabulary vocabulary_of(const JsonObject& model) {
   std::vector<VocabularyEntry> entries;
   for (const auto& [piece, id] : model.object("vocab").value().items())
@@ -241,7 +240,7 @@ std::vector<Merge> merges_of(const JsonObject& model) {
   return merges;
 }
 
-/// Refuses another text than the one that is known.
+/// Refuses a text that differs from the only one supported.
 void require_text(const JsonObject& model, const std::string& key, const std::string& known) {
   if (const std::string found = model.text(key, known); found != known)
     throw FormatError(
@@ -271,7 +270,7 @@ std::unique_ptr<TokenModel> word_piece_model(const JsonObject& model) {
   return word_piece(vocabulary_of(model), model.text("unk_token", "[UNK]"), model.place());
 }
 
-// A list of pieces with their scores, ["\u2581the", -3.5]: ids are places in it.
+// A list of pieces with their scores, ["\u2581the", -3.5]; ids are positions in it.
 std::unique_ptr<TokenModel> unigram_model(const JsonObject& model) {
   std::vector<VocabularyEntry> entries;
   UnigramOptions options;
@@ -297,7 +296,7 @@ std::unique_ptr<TokenModel> model_of(const JsonObject& model, const std::string&
                                 printable(type)));
 }
 
-// A section of the file; empty where it is null.
+// A section of the file; empty if it is null.
 template <class Step>
 Step section(const JsonObject& file, const char* key, Step (*read)(const JsonObject&)) {
   return file.has(key) ? read(file.object(key)) : Step();
@@ -336,8 +335,8 @@ AddedToken added_token(const JsonObject& object) {
   return token;
 }
 
-/// The tokenizer of a tokenizer.json.
-/// @param files  that it was made of, the first for messages
+/// The tokenizer that the content of a tokenizer.json describes.
+/// @param files  the files that it was made from; messages name the first
 std::unique_ptr<Tokenizer> tokenizer_of_json(const json& root, const std::vector<std::filesystem::path>& files,
                                              TokenizerUse use) {
   const std::string name = shown_path(files.front());
@@ -374,7 +373,7 @@ std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, Tok
 
 namespace {
 
-/// Ids by piece.
+/// The ids of pieces.
 json pieces_of(const std::filesystem::path& vocab_txt) {
   const MappedFile file(vocab_txt);
   const std::string name = shown_path(vocab_txt);
@@ -388,7 +387,7 @@ json pieces_of(const std::filesystem::path& vocab_txt) {
   return pieces;
 }
 
-/// Refuses an added token that the vocabulary does not hold.
+/// Refuses an added token that is not in the vocabulary.
 void require_no_other(const JsonObject& settings, const json& pieces, const std::string& token) {
   if (!pieces.contains(token))
     throw FormatError(
@@ -428,7 +427,7 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   for (const auto& [token, id] : more.value().items()) require_no_other(more, pieces, token);
 
   std::vector<json> added;
-  /// A special token by the name that the settings give it, or else the usual one.
+  /// A special token's name from the settings, or the usual one; adds the token if the vocabulary has it.
   const auto special = [&](const char* key, const char* usual) {
     const json* said = config.find(key);
     std::string name = said == nullptr     ? usual
@@ -455,7 +454,7 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   put(opens);
   ends["single"].push_back({{"Sequence", {{"id", "A"}}}});
   put(closes);
-  if (letters) {  // ESM's: a letter is a token, and what stands between letters that are none is unknown as a whole
+  if (letters) {  // ESM: each letter is a token; other characters between them are unknown as a whole
     const std::size_t specials = added.size();
     for (const auto& [piece, id] : pieces.items())
       if (std::none_of(added.begin(), added.begin() + static_cast<std::ptrdiff_t>(specials),

@@ -70,7 +70,7 @@ std::string readable_spelling(std::string_view piece) {
 
 namespace {
 
-/// A part of a text: a match, or what lies between matches.
+/// A part of a text: a match, or the text between matches.
 struct TextPart {
   TextRange range;
   bool is_match = false;
@@ -89,7 +89,6 @@ std::vector<TextPart> parts_of(const std::vector<TextRange>& matches, std::size_
   return parts;
 }
 
-// Whether a part joins the one before it.
 bool belongs_to_last(MatchBecomes become, bool is_match, bool last_is_match) {
   switch (become) {
     case MatchBecomes::end_of_word:
@@ -123,7 +122,7 @@ std::vector<TextRange> ranges_of(std::vector<TextPart> parts, MatchBecomes becom
 bool is_punctuation(char32_t c) {
   if (c < 0x80)
     return u_ispunct(static_cast<UChar32>(c)) != 0 || (c > ' ' && c < 0x7F && u_isalnum(static_cast<UChar32>(c)) == 0);
-  // Two characters were punctuation in Unicode 8, and are in another category now.
+  // Two characters were punctuation in Unicode 8, and have another category now.
   return c == 0x166D || c == 0x111C9 || has_category(c, U_GC_P_MASK, 8);
 }
 
