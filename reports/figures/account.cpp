@@ -18,8 +18,7 @@ constexpr const char *strength_name = "head_account/strength", *profile_name = "
                      *dealt_name = "head_account/dealt_profile", *uniform_name = "head_account/uniform_profile";
 constexpr std::size_t terms = 3;
 
-/// The offsets to show: those near the query, or all if attention is largest farther away; none that a mask
-/// forbids.
+/// The offsets to show: those near the query, or all if attention is largest farther away, but none masked.
 ValueRange account_offsets(const std::vector<double>& offsets, std::span<const double> measured) {
   constexpr double near_query = 16;  // tokens
   double reach = 1, peak = 0, at = 0, last = -1;

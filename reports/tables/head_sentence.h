@@ -40,8 +40,8 @@ struct HeadSentence {
 ///     positions in its keys the largest weight goes from 0.68 to 0.01 (random directions: 0.64)
 ///
 /// If it is known what heads write (head_writes/...): "; it raises the logits of the words that it attends to
-/// (copying +0.83 standard deviations) and raises most, on average over queries, the logits of curse (+0.41),
-/// bill (+0.22)".
+/// (copying +0.83 standard deviations) and raises most, on average over queries, the logits of curse
+/// (+0.41), bill (+0.22)".
 ///
 /// If heads were taken away (head_effect/...): "; without it the loss rises by 0.120 nats (+0.104 to +0.136;
 /// a random change as large: +0.011)".
