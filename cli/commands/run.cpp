@@ -132,7 +132,7 @@ int run(RunOptions& options) {
   std::vector<KindResult> results;
   within_memory(options, [&](const JobInput& input) {
     identity = run_identity(input, options.job);
-    const bool again = kept.has_value();  // with less memory
+    const bool again = kept.has_value();  // begun again with less memory
     kept.emplace(file, identity, options.keep_every);
     if (options.resume && !again)
       say(kept->documents() == 0

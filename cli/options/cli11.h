@@ -1,6 +1,6 @@
 #pragma once
 
-// The names of CLI11 that headers here use. Sources that do more include <CLI/CLI.hpp>, which is slow to read.
+// The names of CLI11 that headers here use. Sources that do more include <CLI/CLI.hpp>, slow to read.
 namespace CLI {
 
 class App;

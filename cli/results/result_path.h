@@ -18,7 +18,7 @@ void require_no_begun_run(const std::filesystem::path& folder);
 /// @throws IoError if a folder contains none, or several, which it names, for kinds of attention
 std::filesystem::path result_path(const std::filesystem::path& path);
 
-/// The result files in a folder: results.h5, listed as `self` whatever its kind of attention, or one per kind.
+/// The result files in a folder: results.h5, listed as `self` whatever its attention, or one for each kind.
 std::map<AttentionKind, std::filesystem::path> result_files(const std::filesystem::path& folder);
 
 }  // namespace headwave::cli

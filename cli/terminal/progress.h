@@ -13,8 +13,8 @@ bool& quiet();
 /// first call starts the clock.
 ///
 /// On a terminal, one line overwrites itself at most twice a second. In logs, plain lines are written: the
-/// first after ten seconds, each further one when the time has grown by half (ten seconds to five minutes),
-/// and one when a stage begins after a minute without a line.
+/// first after ten seconds, each further one after half the time so far (at least ten seconds, at most five
+/// minutes), and one when a stage begins after a minute without a line.
 ProgressCallback progress();
 
 /// Shows what is not a stage of a job: "reading", "writing results.h5", "figure offset_profile" 3 of 18.

@@ -50,8 +50,8 @@ void require_options_of_sums(const JobOptions& options);
 /// A file of profiles, or profiles in memory.
 using GivenProfiles = std::variant<std::filesystem::path, NamedProfiles>;
 
-/// Reads sums over documents (data/sources/stored_profiles.h). For an encoder-decoder, which has two kinds of
-/// attention that are read, each is an input of its own (JobInput::others).
+/// Reads sums over documents (data/sources/stored_profiles.h). Of an encoder-decoder, two kinds of attention
+/// are read, each as an input of its own (JobInput::others).
 /// @param about  further facts about the documents, for the provenance of the results
 /// @throws Error as stored_profiles()
 JobInput profiles_input(GivenProfiles given, const Attributes& about = {});

@@ -62,8 +62,8 @@ class SideBySide {
   Index next_, most_;
 };
 
-/// Resident memory in bytes that this process may have without a limit of its own: what it has now and most of
-/// the free memory.
+/// Resident memory in bytes that this process may have if no limit is given: what it has now and most of the
+/// free memory.
 std::int64_t usual_memory_limit();
 
 }  // namespace headwave

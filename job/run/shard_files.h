@@ -22,7 +22,7 @@ class ShardFolder {
               std::string job);
 
   /// The blocks of this part that have no file yet.
-  /// @throws FormatError if a file in the folder, of this part or another, is damaged or belongs to another run
+  /// @throws FormatError if a file in the folder, of any part, is damaged or belongs to another run
   [[nodiscard]] std::vector<Index> missing() const;
   /// Looks at the documents of the missing blocks, and writes a file for each block.
   void gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const;

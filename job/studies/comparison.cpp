@@ -139,7 +139,7 @@ const Names of_the_moment{"command",      "started",    "wall_time_s", "threads"
                           "job",          "NX_class",   "processor",   "resumed_after_documents",
                           "merged_parts", "run_sha256", "wave_length", "wave_documents"};
 
-/// What entries of the provenance are about, except those whose name says it.
+/// The subjects of entries of the provenance, except of those whose name says it.
 const std::pair<const char*, Names> subjects[]{
     {"program", {"version", "commit", "compiler", "libraries", "instruction_set"}},
     {"model",

@@ -25,12 +25,12 @@ struct ComparisonOptions {
 ///     k = max(1, z(level / 4m) / z((1 - coverage) / 2))                                          (4)
 ///
 /// (1) is a document's offset profile. The bands of (2) are those of mean_change() for all heads and offsets
-/// together, of pairs of documents if both results looked at the same ones. `profile` is (1) where a head's
-/// changed most; `weight_at_first` and `weight_at_second` are (1) at the offset that each result found. An
-/// offset is beyond its interval if it differs and one of these weights is beyond. Predicted offsets and
-/// shares of the account have intervals of their own, which (3) requires to lie apart after widening by (4);
-/// normal intervals widened like this hold for all m together. So `level` bounds the chance of calling any
-/// head changed where nothing is: exactly by documents, and in (3) as far as the widening holds. Each gets half.
+/// together, of pairs of documents if both results looked at the same ones. `profile` is (1) at the offset
+/// where it changed most; `weight_at_first` and `weight_at_second` are (1) at the offset that each result
+/// found. An offset has changed if it differs and one of these weights is beyond its interval. Predicted
+/// offsets and shares of the account have intervals of their own: (3) requires that they lie apart after
+/// widening by (4), which lets all m normal intervals hold together. (2) and (3) get half of `level` each, so
+/// it bounds the chance that any head is called changed although none is; in (3) as far as the widening holds.
 ///
 /// Neighbouring documents are alike, so blocks of them decide, as long as the level allows. Texts by two
 /// authors, or of two articles, still differ, and that counts as a change. So do other models or options; the

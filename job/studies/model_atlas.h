@@ -15,7 +15,7 @@ namespace headwave {
 /// themselves; the order of words in a text is not in it. It is exact in every layer, while the prediction
 /// from weights alone is a proxy above layer 0. An offset is predicted if the maximum does not lie at the end
 /// of the search and its weight is at least twice that of uniform attention. Below that, attention is nearly
-/// the same everywhere and need not land there. Rank heads by that weight.
+/// the same everywhere and need not land there. Rank heads by the weight at the maximum.
 ///
 /// Source: this project.
 /// @param account  of documents of random words (core/model/random_documents.h)

@@ -29,7 +29,7 @@ bool has_fields(const FigureKind& kind, const Result& result) {
   return std::ranges::all_of(kind.fields, [&](const auto& name) { return result.find(name) != nullptr; });
 }
 
-/// Whether the numbers that a figure draws leave out the model's position term, as redefined queries and keys do.
+/// Whether a figure's numbers leave out the model's position term, as redefined queries and keys do.
 bool leaves_out_position_term(const FigureKind& kind, const Result& result) {
   return std::ranges::any_of(kind.fields, [&](const std::string& name) {
     const Field* field = result.find(name);

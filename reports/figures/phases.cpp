@@ -66,7 +66,7 @@ PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows)
   const Field& field = result.at(phase_map_names[0]);
   const auto frequency = coordinates(field, "frequency");
   maps.frequencies = frequency.size();
-  maps.length = attribute_number(field.attributes, "length",  // without one T is even
+  maps.length = attribute_number(field.attributes, "length",  // without a length, T is taken as even
                                  2 * static_cast<double>(std::max<std::size_t>(frequency.size() - 1, 1)));
   maps.phases = coordinates(field, "phase");
   if (frequency.front() != 0 || frequency.back() != static_cast<double>(frequency.size() - 1) || maps.phases.size() < 2)

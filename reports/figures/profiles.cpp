@@ -1,4 +1,4 @@
-// Where attention lands: a small curve over offsets for every head, measured and predicted; and how far heads look.
+// Where attention lands: a small profile of every head, measured or predicted; and how far heads look.
 #include <algorithm>
 #include <cmath>
 

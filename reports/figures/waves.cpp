@@ -182,7 +182,7 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
 }
 
 Figure draw_cross_covariance(const Result& result, const FigureOptions& options) {
-  constexpr double farthest = 30;  // tokens of a lag, where the published heads cancel
+  constexpr double farthest = 30;  // largest lag in tokens; beyond it the columns of published heads cancel
   const auto& sums = doubles_of(result, covariance_name, {"layer", "head", "offset"});
   const auto& correlations = doubles_of(result, correlation_name, {"layer", "head", "component", "offset"});
   const auto all = whole_coordinates(result.at(covariance_name), "offset");

@@ -34,10 +34,11 @@ struct HeadSentence {
 /// One sentence for each head, layer by layer; its cells are those of the table. It says what the head's
 /// attention is made of (attention_bits/...), and what experiments show:
 ///
-///     L1H8 looks 1 ahead: 5.63 bits beyond uniform attention (position 82, sink 13 %); when its strongest key and another
-///     swap contents, 0.00 of the attention on the two goes with the content; when another token asks from there, its
-///     strongest key keeps 0.85 of its weight; its keys moved by four tokens, 0.91 of its offset profile follows; without
-///     positions in its keys the largest weight goes from 0.68 to 0.01 (random directions: 0.64)
+///     L1H8 looks 1 ahead: 5.63 bits beyond uniform attention (position 82, sink 13 %); when its strongest
+///     key and another swap contents, 0.00 of the attention on the two goes with the content; when another
+///     token asks from there, its strongest key keeps 0.85 of its weight; its keys moved by four tokens, 0.91
+///     of its offset profile follows; without positions in its keys the largest weight goes from 0.68 to 0.01
+///     (random directions: 0.64)
 ///
 /// If it is known what heads write (head_writes/...): "; it raises the logits of the words that it attends to
 /// (copying +0.83 standard deviations) and raises most, on average over queries, the logits of curse
@@ -46,7 +47,7 @@ struct HeadSentence {
 /// If heads were taken away (head_effect/...): "; without it the loss rises by 0.120 nats (+0.104 to +0.136;
 /// a random change as large: +0.011)".
 ///
-/// If position gives a fifth of the bits, two more experiments are told: moved keys, if their interval is at
+/// If position gives a fifth of the bits, the sentence adds two experiments: moved keys, if their interval is at
 /// most 0.5 wide; and a removed source, if less weight is left than without as much in any random direction.
 /// A head within close_to_uniform bits of uniform attention "is close to uniform attention" and has no parts.
 ///

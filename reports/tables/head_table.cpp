@@ -227,7 +227,7 @@ std::vector<HeadSentence> sentences_of(const Result& result, const HeadValues& v
   return sentences;
 }
 
-/// The columns of --wide, or those of the short table: where a head looks, how strongly, why, and what experiments say.
+/// The columns of --wide, or of the short table: where a head looks, how strongly, why, and the experiments.
 std::vector<TableColumn> columns_of(const Result& result, const HeadValues& values, bool wide,
                                     const std::vector<std::size_t>& rows) {
   const std::vector<HeadSentence> sentences = sentences_of(result, values);

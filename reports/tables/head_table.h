@@ -19,8 +19,8 @@ struct HeadTableOptions {
 
 /// The columns of the table, with rows in the order of options.sort. They depend on the result:
 /// - a run: the cells of head_sentences(), or the measured offset with its weight in multiples of chance
-/// - an atlas: the offset that random words predict, with its weight in multiples of chance, and the offset that
-///   weights predict (exact in layer 0, a proxy above); without random words also the test of the latter
+/// - an atlas: the offset that random words predict, with its weight in multiples of chance, and the offset
+///   that weights predict (exact in layer 0, a proxy above); without random words also the test of the latter
 /// - a comparison: comparison_columns()
 /// @returns no columns if the result has neither heads nor changes
 /// @throws ShapeError if the Fields have other axes than described, or there is no column to sort by
