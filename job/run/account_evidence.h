@@ -29,14 +29,15 @@ struct AccountEvidenceOptions {
 /// attention stays where they stand. Keys of (1) come from a pass of the moved model, all else from the model
 /// as it is: no head reads what another did with moved keys. A causal head sees only keys with j + u <= i.
 /// Take w and A^X of attention_bits(), A'^X with moved keys, and A*^X with unmoved keys, but only those that
-/// stay visible when moved. With the mean E over the chosen queries that see a text key at offset t,
+/// stay visible when moved. With E the mean over chosen queries, of all documents, that see a text key at t,
 ///
 ///     p(t) = E w_i A^X_i(i+t),  p'(t) = E w_i A*^X_i(i+t),  p_u(t) = E w_i A'^X_i(i+t)
 ///     moved = argmin_a sum over t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2              (3)
 ///
 /// where t and t + u are at most 128, each seen by an eighth of the queries that see the best-seen offset.
 /// `moved` is undefined if a window would hide more than a tenth of the moved profile. Its interval is a
-/// jackknife over documents. u is 4 because a state also contains words of nearer tokens, which do not move.
+/// jackknife over documents. u is 4 because a state also holds words of nearer tokens, which keep attention
+/// in place.
 ///
 /// Then takes the strongest head of each layer, and removes from its keys what the largest source of its
 /// position kernel wrote there (StreamParts, norms held): k'_j = k_j - c_s,j W_K. The placebo removes c_s,j

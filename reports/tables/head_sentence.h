@@ -47,8 +47,8 @@ struct HeadSentence {
 /// If heads were taken away (head_effect/...): "; without it the loss rises by 0.120 nats (+0.104 to +0.136;
 /// a random change as large: +0.011)".
 ///
-/// If position gives a fifth of the bits, the sentence adds two experiments: moved keys, if their interval is at
-/// most 0.5 wide; and a removed source, if less weight is left than without as much in any random direction.
+/// If position gives a fifth of the bits, two experiments are added: moved keys, if their interval is at most
+/// 0.5 wide; and a removed source, if less weight is left than without as much in any random direction.
 /// A head within close_to_uniform bits of uniform attention "is close to uniform attention" and has no parts.
 ///
 /// A result without bits that has an account of profiles gives "L2H11 looks 1 back (position 78 %)".
