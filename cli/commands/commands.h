@@ -9,7 +9,7 @@ namespace headwave::cli {
 /// Exit codes of the program.
 constexpr int done = 0, failed = 1, usage = 2, different = 3;
 
-/// A subcommand adds its options to the program, and puts its action into `chosen`. main() calls that once
+/// A subcommand adds its options to the program, and puts its action into `chosen`. main() calls it after
 /// the line is parsed.
 using Command = std::function<int()>;
 

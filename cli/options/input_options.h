@@ -36,7 +36,7 @@ struct InputOptions {
   PlaceOptions place;
   PackingOptions packing;
   StoredStatesOptions stored;
-  std::string axes;         ///< of stored states, as typed
+  std::string axes;         ///< --axes of stored states, as typed
   Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
   std::vector<std::string> interventions;
   InterventionOptions intervening;

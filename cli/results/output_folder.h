@@ -18,7 +18,7 @@ std::vector<std::filesystem::path> read_files(const InputOptions& input);
 /// The files that a command will write, by their names within its folder.
 struct OutputFiles {
   std::vector<std::filesystem::path> written;     ///< files that it may write; none is replaced without --force
-  std::filesystem::path lock = ".headwave.lock";  ///< taken by one process at a time
+  std::filesystem::path lock = ".headwave.lock";  ///< lock that one process holds at a time
   std::string option = "--out";                   ///< the option that names the folder
   std::vector<std::filesystem::path> read = {};   ///< files that the command reads; --force replaces none
 };

@@ -71,7 +71,7 @@ void require_two_tokens(const JobInput& input, const std::string& name);
 JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {},
                     const std::optional<TextPlace>& target = {});
 
-/// Opens a model and token ids. If the model's tokenizer can be read, it only gives the texts of tokens.
+/// Opens a model and token ids. The model's tokenizer, if it can be read, serves only to show tokens as text.
 /// @throws Error as open_model and id_documents; ShapeError if pairs are given to a model that reads one
 ///         sequence, or the other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
@@ -105,7 +105,7 @@ JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& opti
 ///         more tokens than its position table
 JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const StoredStatesOptions& options = {});
 
-/// Checks that heads lie in layers that are analysed: of stored documents, in the stored layers.
+/// Checks that heads lie in the stored layers, if documents are stored.
 /// @throws ShapeError if a head does not; Error as the source
 void require_stored(const Source& source, const std::vector<HeadName>& heads);
 

@@ -14,7 +14,7 @@
 
 namespace headwave {
 
-/// Provenance `ids_sha256` if some of the documents' ids are unknown.
+/// The value of `ids_sha256` in the provenance if some of the documents' ids are unknown.
 inline constexpr const char* documents_not_seen = "not seen";
 
 /// Sums over documents that a running model gave (docs/profiles.md), in the form of the analyses' own sums.

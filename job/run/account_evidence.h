@@ -34,7 +34,7 @@ struct AccountEvidenceOptions {
 ///     p(t) = E w_i A^X_i(i+t),  p'(t) = E w_i A*^X_i(i+t),  p_u(t) = E w_i A'^X_i(i+t)
 ///     moved = argmin_a sum over t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2              (3)
 ///
-/// where t and t + u are at most 128, each seen by an eighth of the queries that see the best-seen offset.
+/// over t with t and t + u at most 128, each seen by an eighth of the queries that see the best-seen offset.
 /// `moved` is undefined if a window would hide more than a tenth of the moved profile. Its interval is a
 /// jackknife over documents. u is 4 because a state also holds words of nearer tokens, which keep attention
 /// in place.
@@ -45,8 +45,8 @@ struct AccountEvidenceOptions {
 ///
 /// Each document takes one pass, in (1) two.
 ///
-/// @param account  of the site
-/// @param sources  of the site; null: nothing is removed
+/// @param account  the account of the site
+/// @param sources  the sources of its keys; null: nothing is removed
 /// @param done     receives the number of finished documents; may be empty
 /// @returns Fields account_evidence/...
 /// @throws ShapeError if there is no document; Error as the source and the model pass

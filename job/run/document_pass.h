@@ -107,7 +107,7 @@ class DocumentPass {
   [[nodiscard]] std::unique_ptr<OnItsWay> begun(Index i) const;
   [[nodiscard]] DocumentFindings found(OnItsWay& document) const;
   /// Prepares the analyses, and reads the resume file.
-  /// @returns the number of documents that it covers
+  /// @returns the number of documents that the file covers
   Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
   /// Looks at these documents, several at a time. Adds their sums to `block` in the order of documents, and
   /// calls `added` after each.

@@ -29,8 +29,8 @@ struct ComparisonOptions {
 /// where it changed most; `weight_at_first` and `weight_at_second` are (1) at the offset that each result
 /// found. An offset has changed if it differs and one of these weights is beyond its interval. Predicted
 /// offsets and shares of the account have intervals of their own: (3) requires that they lie apart after
-/// widening by (4), which lets all m normal intervals hold together. (2) and (3) get half of `level` each, so
-/// it bounds the chance that any head is called changed although none is; in (3) as far as the widening holds.
+/// widening by (4), which makes all m intervals hold together if they are normal. (2) and (3) get half of
+/// `level` each, so it bounds the chance that any head is called changed although none is.
 ///
 /// Neighbouring documents are alike, so blocks of them decide, as long as the level allows. Texts by two
 /// authors, or of two articles, still differ, and that counts as a change. So do other models or options; the

@@ -12,7 +12,7 @@ namespace headwave {
 
 /// Predicts where heads look in any text, from documents of random words: the measured profile of
 /// head_account(). Random words have no order, so the profile comes from positions and from tokens that meet
-/// themselves; the order of words in a text is not in it. It is exact in every layer, while the prediction
+/// themselves, without the order of words in a text. It is exact in every layer, while the prediction
 /// from weights alone is a proxy above layer 0. An offset is predicted if the maximum does not lie at the end
 /// of the search and its weight is at least twice that of uniform attention. Below that, attention is nearly
 /// the same everywhere and need not land there. Rank heads by the weight at the maximum.
@@ -37,8 +37,8 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
 struct ModelAtlasOptions {
   PositionAtlasOptions atlas;  ///< length: number of positions, at most `rows`; 0: all of these
   Index rows = 0;              ///< first rows of the position table; 0: those that were trained (layer_positions.h)
-  WordInputOptions words;      ///< documents: 0 for the weights alone; length and seed are those of `atlas`, with
-                               ///< length 0 as many tokens as rows are read, at most 512
+  WordInputOptions words;      ///< documents: 0 for the weights alone; length and seed come from `atlas`; length 0: as
+                               ///< many tokens as rows are read, at most 512
 };
 
 /// The atlas of a checkpoint as a result of its own, without a text: where every head would look, from the

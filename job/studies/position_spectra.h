@@ -23,10 +23,10 @@ struct ModelSpectrum {
 };
 
 /// Spectra of the position tables of several models, for comparison.
+///
 /// @param models  model directories, or safetensors files with config.json beside them; little but positions
 ///                need be there
 /// @throws ShapeError if a table has fewer positions than asked for, or fewer than two are looked at;
-///         otherwise as position_table() and position_spectrum()
 ///         otherwise as position_table() and position_spectrum()
 std::vector<ModelSpectrum> position_spectra(const std::vector<std::filesystem::path>& models,
                                             const PositionSpectraOptions& options = {});

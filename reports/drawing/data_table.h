@@ -30,8 +30,8 @@ using DataTable = std::vector<DataColumn>;
 /// Writes a table as comma-separated values (RFC 4180) in UTF-8 with bare line feeds: a line of column names,
 /// then the rows. Doubles read back to the same bits; NaN becomes an empty cell. In texts, tab, line feed,
 /// carriage return and backslash become \t, \n, \r and \\, and other control characters become escapes such
-/// as \u001b, so that every row is one line. An apostrophe is put before a text that begins with = + - @,
-/// which a spreadsheet could take for a formula, or with an apostrophe. A text is quoted if it is empty,
+/// as \u001b, so that every row is one line. A text that begins with = + - @, which a spreadsheet could
+/// take for a formula, or with an apostrophe gets an apostrophe in front. A text is quoted if it is empty,
 /// contains a comma or a quote, or begins or ends with a space. Invalid UTF-8 becomes U+FFFD.
 std::string comma_separated(const DataTable& table);
 

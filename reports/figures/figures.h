@@ -50,7 +50,8 @@ const std::vector<FigureKind>& figure_kinds();
 /// The figures that can be drawn of a result.
 struct Drawable {
   std::vector<const FigureKind*> kinds;
-  std::vector<std::string> undrawn;  ///< the others: "no position table: position_spectrum, position_components"
+  std::vector<std::string>
+      undrawn;  ///< and why others cannot: "no position table: position_spectrum, position_components"
 };
 
 /// Chooses the figures that options.only names. If it is empty, chooses every figure whose Fields are in the
@@ -79,7 +80,7 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
 std::vector<std::string> figure_files(const std::string& name, const std::vector<std::string>& formats);
 
 /// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file named
-/// after a kind of figure; for an encoder-decoder in its sub-folders. None if results.h5 is not headwave's.
+/// after a kind of figure; for an encoder-decoder those in kind_folders(). None without a headwave result.
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);
 
 /// The sub-folders self, causal and cross of a folder that contain results.

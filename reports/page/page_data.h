@@ -32,7 +32,7 @@ struct PageMeasures {
   nlohmann::ordered_json measures = nlohmann::ordered_json::array();  ///< name, part, long_name, unit, kind, values ...
 };
 
-/// @throws ShapeError if a Field has other axes than values
+/// @throws ShapeError if a Field's axes do not match its values
 PageMeasures page_measures(const Result& result);
 
 /// Arrays as the page holds them: a description of each, and its packed values.
@@ -46,7 +46,7 @@ struct PageArrays {
 /// are little-endian float32, all first bytes first, then all second ones, which packs better; texts are
 /// JSON. Large arrays are reduced: attention maps to the strongest heads, trace_field to 128 tokens a side.
 /// @param most  bytes of all blocks together
-/// @throws ShapeError if a Field has other axes than values
+/// @throws ShapeError if a Field's axes do not match its values
 PageArrays page_arrays(const Result& result, std::size_t most);
 
 }  // namespace headwave

@@ -22,7 +22,7 @@ struct FieldTable {
 };
 
 /// Groups the Fields of a result into tables, in the order of their first Fields.
-/// @throws ShapeError if a Field has other axes than values, or Fields of one table differ in size
+/// @throws ShapeError if a Field's axes do not match its values, or Fields of one table differ in size
 std::vector<FieldTable> field_tables(const Result& result);
 
 /// Writes a table as comma_separated() would, piece by piece: names of axes and quantities, then the rows.
@@ -37,7 +37,7 @@ void write_csv(const FieldTable& table, const std::function<void(std::string_vie
 /// @throws ShapeError if the Fields have other axes than described
 DataTable head_rows(const Result& result);
 
-/// The file that describes the columns of all exported tables but heads.csv.
+/// The file that describes the columns of all exported tables except heads.csv.
 inline constexpr const char* columns_file = "all-columns.csv";
 
 /// The tables of a result as files: all-columns.csv, which describes the columns of the Fields' tables;

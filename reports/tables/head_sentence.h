@@ -48,7 +48,7 @@ struct HeadSentence {
 /// a random change as large: +0.011)".
 ///
 /// If position gives a fifth of the bits, two experiments are added: moved keys, if their interval is at most
-/// 0.5 wide; and a removed source, if less weight is left than without as much in any random direction.
+/// 0.5 wide; and a removed source, if it leaves less weight than any removal in a random direction.
 /// A head within close_to_uniform bits of uniform attention "is close to uniform attention" and has no parts.
 ///
 /// A result without bits that has an account of profiles gives "L2H11 looks 1 back (position 78 %)".
@@ -57,7 +57,7 @@ struct HeadSentence {
 std::vector<HeadSentence> head_sentences(const Result& result);
 constexpr double close_to_uniform = 0.05;  // bit
 
-/// Heads that matter have an effect beyond chance and the placebo, with at most this share of false ones.
+/// Heads that matter have an effect beyond chance and the placebo; at most this share of them are false.
 constexpr double matters_share = 0.05;
 constexpr const char* model_loss_field = "head_effect/model_loss";
 
