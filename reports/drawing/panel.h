@@ -124,7 +124,7 @@ struct PanelAxis {
   ValueRange range = {};
   Tics tics = {};
   int log = 0;             ///< base of a logarithmic axis; 0: linear
-  bool common = false;     ///< one for a column or row: only the lowest, or leftmost, panel has numbers and title
+  bool common = false;     ///< shared by a column or row: only the lowest, or leftmost, panel has numbers and title
   std::string title = {};  ///< centred beside the axis
   double away = 0.0;       ///< inches from the frame to the title; 0: 0.37 below, 0.5 at the left
   bool shown = true;

@@ -13,7 +13,7 @@
 namespace headwave {
 
 /// The Fields of one analysis that share their axes, as one tidy table: a column for each axis and each
-/// Field, a row for each combination of axis values, the last axis varying fastest. A view of its Result.
+/// Field, a row for each combination of axis values, the last axis varying fastest. It points into its Result.
 struct FieldTable {
   std::string name;                  ///< "measured_offset.pairs.layer.head": group and axes; also a file's name
   std::vector<const Field*> fields;  ///< at least one
