@@ -32,7 +32,7 @@ int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
     program.parse(argc, argv);
     return chosen();
   } catch (const CLI::ParseError& error) {
-    // Also from a command: some options turn out not to apply only once the input is open.
+    // Commands throw it too: some options turn out not to apply only after the input is open.
     end_progress();
     if (error.get_exit_code() == 0) {
       std::ostringstream answer;  // of --help and --version
@@ -45,14 +45,14 @@ int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
   }
 }
 
-/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed
-/// would go into them. A closed output still takes nothing.
+/// Opens /dev/null for standard streams that somebody closed. Otherwise files would get their numbers, and
+/// what is printed would go into them. A closed output still accepts nothing.
 void open_standard_streams() {
   for (int number = 0; number < 3; ++number)
     if (::fcntl(number, F_GETFD) == -1) (void)::open("/dev/null", number == 2 ? O_WRONLY : O_RDONLY);
 }
 
-/// A message is one line, whatever a file's name or a library put into it.
+/// The message in one line, whatever a file's name or a library put into it.
 std::string one_line(const std::exception& error) {
   return printable(error_message(error), 4000);
 }
@@ -64,8 +64,8 @@ std::string one_line(const std::exception& error) {
 int main(int argc, char** argv) {
   using namespace headwave::cli;
   open_standard_streams();
-  std::signal(SIGPIPE, SIG_IGN);  // files are finished, whoever closes standard output (require_printed())
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
+  std::signal(SIGPIPE, SIG_IGN);  // files are finished even if standard output is closed (require_printed())
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow gives an error, as on a full disk
   headwave::tell_hdf5_crashes();
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", [] {
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     end_progress();
     const bool unprinted = std::ferror(stdout) != 0 && dynamic_cast<const std::system_error*>(&error) != nullptr;
-    if (unprinted && is_unread()) {  // in the midst of printing: it ends as programs do that nobody reads any longer
+    if (unprinted && is_unread()) {  // in the midst of printing: end as other programs do
       std::signal(SIGPIPE, SIG_DFL);
       std::raise(SIGPIPE);
     }

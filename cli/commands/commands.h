@@ -9,8 +9,8 @@ namespace headwave::cli {
 /// Exit codes of the program.
 constexpr int done = 0, failed = 1, usage = 2, different = 3;
 
-/// A subcommand adds its options to the program and leaves what to do in `chosen`; main calls that once the
-/// line is parsed.
+/// A subcommand adds its options to the program, and puts its action into `chosen`. main() calls it after
+/// the line is parsed.
 using Command = std::function<int()>;
 
 void add_demo(CLI::App& program, Command& chosen);

@@ -49,7 +49,7 @@ void print(const Result& result, const CompareCommand& command) {
   if (command.wide) fmt::print("\n{}\n", wrapped_text(comparison_note(result)));
 }
 
-/// A folder for each comparison: the one asked for, or 1, 2, ... inside it where there are several.
+/// A folder for each comparison: the one asked for, or 1, 2, ... inside it if there are several.
 std::vector<std::unique_ptr<OutputFolder>> opened_folders(const CompareCommand& command) {
   std::vector<std::unique_ptr<OutputFolder>> folders;
   if (command.folder.folder.empty()) return folders;
@@ -67,7 +67,7 @@ int compare(const CompareCommand& command) {
   const auto folders = opened_folders(command);
   const auto read = [](const fs::path& path) { return read_result(Hdf5File(result_path(path)), compared_fields()); };
   const Result first = read(command.paths[0]);
-  std::vector<Result> found;  // all of them before anything is printed: an error leaves nothing half said
+  std::vector<Result> found;  // all before anything is printed: an error leaves no half answer
   for (std::size_t i = 1; i < command.paths.size(); ++i)
     found.push_back(comparison(first, read(command.paths[i]), {command.paths[0].string(), command.paths[i].string()},
                                command.options));

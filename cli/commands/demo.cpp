@@ -28,7 +28,7 @@ namespace {
 
 struct DemoOptions {
   Index documents = 20;
-  std::filesystem::path model;  ///< folder to write the model to, in place of following its heads
+  std::filesystem::path model;  ///< folder for the model, which is then only written
   JobOptions job;
   FolderOptions folder;
 };
@@ -43,7 +43,7 @@ bool is_demo_result(const std::filesystem::path& folder) {
   }
 }
 
-/// A demo may be repeated, but what it replaces must be its own.
+/// A demo may be repeated, but may replace only the files of a demo.
 void require_own(const FolderOptions& options) {
   std::error_code ignored;
   if (options.force || !std::filesystem::exists(options.folder, ignored) ||
@@ -104,7 +104,7 @@ int demo(DemoOptions& options) {
 void add_demo(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<DemoOptions>();
   options->folder.folder = "headwave-demo";
-  // Six positional kinds and one flat kind were planted: seven can be told apart.
+  // Six positional kinds and a flat kind are planted, so seven can be told apart.
   options->job[clusters_option] = 7;
   CLI::App* command =
       program.add_subcommand("demo", "test headwave on a model with planted heads; exits with 3 if one is not found");

@@ -33,7 +33,7 @@ namespace {
 struct InspectOptions {
   std::filesystem::path path;
   bool json = false;
-  bool csv = false;  ///< the table of heads alone
+  bool csv = false;  ///< only the table of heads
   bool attributes = false;
   bool map = false;
   bool job = false;
@@ -61,7 +61,7 @@ std::string entry_table(const std::vector<ListingEntry>& entries) {
   return terminal_table(columns);
 }
 
-/// What a listing is of: long facts are cut, and the names of arrays omitted, which stand below.
+/// Prints the facts of a listing: long ones are cut, and names of arrays, which follow below, are left out.
 void print_facts(const Listing& listing, bool attributes) {
   fmt::print("{}: {}\n", visible_text(listing.path.string()), listing.kind);
   for (const auto& [name, value] : listing.facts) {
@@ -73,7 +73,7 @@ void print_facts(const Listing& listing, bool attributes) {
   fmt::print("\n");
 }
 
-/// Attributes stand below the line of what has them: as cells, a long one would make the column wide for all.
+/// Prints arrays, each with its attributes below it: as a cell, a long one would widen the whole column.
 void print_entries(const Listing& listing, bool attributes) {
   constexpr std::size_t heading = 2;
   std::size_t number = 0;
@@ -85,7 +85,7 @@ void print_entries(const Listing& listing, bool attributes) {
   });
 }
 
-/// The map of the family that the model is taken for, to be changed by hand; on stderr, what is wrong with that.
+/// Prints the map of the model's family, to be changed by hand; on stderr, what does not fit the model.
 int propose_map(const std::filesystem::path& path) {
   const ModelCheck check = model_check(path);
   fmt::print("{}", std::ranges::find(family_files(), check.map.family, &FamilyFile::family)->text);
@@ -103,8 +103,8 @@ int print_job(const std::filesystem::path& path) {
   return 0;
 }
 
-/// A folder that holds a result stands for it, as it does for `headwave figures`.
-/// @throws IoError if it holds a result for each kind of attention, or a run that has begun
+/// The result in a folder that contains one, as for `headwave figures`; otherwise the path itself.
+/// @throws IoError if it contains a result for each kind of attention, or an unfinished run
 std::filesystem::path meant(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::exists(path / "config.json", ignored)) return path;
@@ -113,7 +113,7 @@ std::filesystem::path meant(const std::filesystem::path& path) {
   return path;
 }
 
-/// The table of heads for programs, and nothing else.
+/// Prints the table of heads for programs, and nothing else.
 void print_csv(const Listing& listing) {
   if (!is_result(listing))
     throw FormatError(
@@ -134,7 +134,7 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
     (void)heads_asked_for(result, options.table.heads);
     if (!shown_columns(result, options.table).empty()) heads = seen_head_table(result, options.table) + "\n";
   }
-  // Who chooses heads or columns asks for them alone.
+  // A choice of heads or columns asks for these alone.
   const HeadTableOptions& table = options.table;
   const bool chosen = table.all || table.wide || !table.sort.empty() || !table.heads.empty();
   if (chosen && !options.attributes && !heads.empty()) {

@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One part of work that is divided by hand, counted from 1: "3/16".
+/// One part of a run that is divided by hand, counted from 1: "3/16".
 struct Shard {
   Index part = 1, parts = 1;
 };
@@ -52,7 +52,7 @@ struct RunOptions : WholeRunOptions {
   double keep_every = 30;  ///< seconds
   std::string shard;       ///< "3/16"; empty: the whole run
   fs::path job_file;
-  std::string job_text;  ///< the options as a job file, for the provenance
+  std::string job_text;  ///< the options as a job file, for provenance
 };
 
 std::vector<fs::path> files_read(const RunOptions& options) {
@@ -73,7 +73,7 @@ fs::path resume_file(const RunOptions& options) {
   return file;
 }
 
-/// Runs the job, and resumes an earlier one. What was computed stays in the file until somebody removes it.
+/// Runs the job, or resumes an earlier run. The sums so far stay in the file until it is removed.
 std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& options, ResumeFile& kept) {
   try {
     return run_input(input, options, progress(),
@@ -81,15 +81,15 @@ std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& option
   } catch (const IoError&) {
     throw;
   } catch (const Error&) {
-    kept.remove();  // another run would come to the same end
+    kept.remove();  // another run would fail in the same way
     throw;
   }
 }
 
-/// One part of the job, into files that `headwave merge` puts together.
+/// Runs one part of the job, into files that `headwave merge` joins.
 int run_shard(RunOptions& options) {
   const Shard shard = *shard_of(options.shard);
-  // A lock of its own: parts may be computed side by side in one folder.
+  // The lock is the part's own: parts may be computed side by side in one folder.
   const OutputFolder folder(options.folder.folder,
                             {.written = {"results.h5"},
                              .lock = fmt::format(".part-{}-of-{}.lock", shard.part, shard.parts),
@@ -132,7 +132,7 @@ int run(RunOptions& options) {
   std::vector<KindResult> results;
   within_memory(options, [&](const JobInput& input) {
     identity = run_identity(input, options.job);
-    const bool again = kept.has_value();  // with less memory
+    const bool again = kept.has_value();  // begun again with less memory
     kept.emplace(file, identity, options.keep_every);
     if (options.resume && !again)
       say(kept->documents() == 0

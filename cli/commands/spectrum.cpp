@@ -49,14 +49,14 @@ std::string result_name(const SpectrumCommand& command, std::size_t i) {
   return fmt::format("{}-{}.h5", i, model_name(command.models[i]));
 }
 
-/// As draws_figures() of a run.
+/// As draws_figures() for a run.
 bool draws_figures(const SpectrumCommand& command) {
   if (command.styles_figures) require_gnuplot();
   return gnuplot_found();
 }
 
 OutputFolder opened_folder(const SpectrumCommand& command) {
-  (void)draws_figures(command);  // refused now, not after the work
+  (void)draws_figures(command);  // refuses now, not after the work
   OutputFiles files;
   for (const std::string& name : figure_files("spectra", command.formats)) files.written.emplace_back(name);
   for (std::size_t i = 0; i < command.models.size(); ++i) files.written.push_back(result_name(command, i));

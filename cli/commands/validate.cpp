@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A line for each file.
-/// @returns done where it is as it was written, different where not, failed where that cannot be told
+/// Prints a line for a file.
+/// @returns done if it is as it was written, different if not, failed if that cannot be told
 int validity(const fs::path& file) {
   try {
     require_sealed(result_path(file));

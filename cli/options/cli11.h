@@ -1,7 +1,6 @@
 #pragma once
 
-// What headers here name of CLI11; a source that does something with it includes <CLI/CLI.hpp>, which takes
-// seconds to read.
+// The names of CLI11 that headers here use. Sources that do more include <CLI/CLI.hpp>, slow to read.
 namespace CLI {
 
 class App;

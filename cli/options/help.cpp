@@ -38,8 +38,8 @@ std::string limits_of(const CLI::Option& option) {
   return colon == std::string::npos ? "" : joined.substr(colon + 1);
 }
 
-/// Every part of a help text is laid out here: versions of CLI11 differ in their titles and blank lines, and since 2.5 they fill
-/// paragraphs anew, examples too.
+/// Lays out every part of a help text, because versions of CLI11 differ in their titles and blank lines, and
+/// since 2.5 they refill paragraphs, even those of examples.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
@@ -143,7 +143,7 @@ std::string unknown_command(const CLI::App& program, const std::string& name) {
                      meant.empty() ? "; `headwave --help` lists them" : meant);
 }
 
-/// The options of a command that --help shows, with their dashes.
+/// The options of a command that --help shows, with dashes.
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options({})) {
@@ -175,7 +175,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
     return unknown_command(program, unknown.front());
   const CLI::App& command = chosen.empty() ? program : *chosen.front();
   if (!unknown.empty()) {
-    // The value of an unknown option is unknown too: the option is what is wrong.
+    // The value of an unknown option is unknown too; the error names the option.
     for (const std::string& word : unknown)
       if (word.size() > 1 && word.starts_with('-')) return unknown_option(program, command, word);
     return fmt::format("headwave {0}: '{1}' stands alone; `headwave {0} --help` says what may", command.get_name(),

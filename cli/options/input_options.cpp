@@ -78,15 +78,15 @@ void add_interventions(CLI::App& command, InputOptions& options) {
       ->capture_default_str();
 }
 
-/// "--head-count" of "head_count".
+/// "--head-count" for "head_count".
 std::string option_name(std::string name) {
   if (name == "shuffled_words") return "--intervene shuffled-words";
   std::ranges::replace(name, '_', '-');
   return "--" + name;
 }
 
-/// The options of a command that say something, by their names in input_rules(). A stored job names some where they have
-/// no effect, with the value that is usual.
+/// The options of a command that were given, by their names in input_rules(). A stored job also gives options
+/// that have no effect, with their usual values; these are left out.
 std::set<std::string> said_options(const CLI::App& command) {
   std::set<std::string> said;
   for (const CLI::Option* option : command.get_options({})) {
@@ -149,10 +149,10 @@ void require_usage(const CLI::App& command, const InputOptions& options) {
 
 namespace {
 
-/// Facts about an input that a user should know and that are no error.
+/// Facts about an input that a user should know although they are no errors.
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options);
 
-/// What messages call the file or folder that documents come from.
+/// The name of the file or folder of the documents in messages.
 std::string source_name(const InputOptions& options) {
   if (!options.states.empty()) return options.states.string();
   return input_name(options.text.empty() ? options.ids : options.text);
@@ -224,7 +224,7 @@ Index whole_of(const Attributes& attributes, const std::string& name) {
   return static_cast<Index>(attribute_number(attributes, name, 0));
 }
 
-/// "rows 207 to 511 of the position table look as if they were never trained"; empty if all look trained.
+/// "rows 207 to 511 of the position table look as if they were never trained (...)"; empty if none do.
 std::string untrained_rows_text(const Attributes& provenance) {
   if (!provenance.contains("trained_rows")) return {};
   return fmt::format(
@@ -234,7 +234,7 @@ std::string untrained_rows_text(const Attributes& provenance) {
       attribute_number(provenance, "untrained_norm"), attribute_number(provenance, "trained_norm"));
 }
 
-/// How far the documents go in a stack that reads them, in tokens.
+/// The largest number of tokens in a document that a stack reads.
 Index furthest(const JobInput& input, const Stack& stack) {
   Index tokens = 0;
   for (Index i = 0; i < input.source->count(); ++i) {
@@ -249,7 +249,7 @@ Index furthest(const JobInput& input, const Stack& stack) {
   return tokens;
 }
 
-/// What is read of a position table where it was never trained; empty: nothing.
+/// The remark that documents reach into untrained rows of a position table; empty if they do not.
 std::string untrained_remark(const JobInput& input, const Stack& stack) {
   Attributes found;
   add_trained_rows(found, stack.embedding.positions);

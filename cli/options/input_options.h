@@ -17,11 +17,11 @@
 
 namespace headwave::cli {
 
-/// How much of a model is opened, and where its weights are.
+/// Which part of a model is opened, and where its weights are kept.
 struct PlaceOptions {
   std::string layers;  ///< "0-7"; empty: all
   std::string weights = "auto";
-  std::string max_memory;  ///< as for byte_size(); empty: what the machine has free
+  std::string max_memory;  ///< as for byte_size(); empty: the free memory of the machine
 };
 
 /// Adds --layers and --weights.
@@ -36,7 +36,7 @@ struct InputOptions {
   PlaceOptions place;
   PackingOptions packing;
   StoredStatesOptions stored;
-  std::string axes;         ///< of stored states, as typed
+  std::string axes;         ///< --axes of stored states, as typed
   Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
   std::vector<std::string> interventions;
   InterventionOptions intervening;
@@ -50,24 +50,24 @@ void add_input_options(CLI::App& command, InputOptions& options);
 /// @throws CLI::ValidationError
 void require_usage(const CLI::App& command, const InputOptions& options);
 
-/// Opens the input that the options name, and prints remarks about it to stderr, each once.
+/// Opens the input that the options name, and prints each remark about it once to stderr.
 /// @param seed  of random tokens and shuffled words
 JobInput input_of(InputOptions& options, std::uint64_t seed);
 
-/// Whether --text holds the text itself: words with spaces between, no file of that name, and nothing that looks like a
-/// path or an ending such as .txt.
+/// Whether --text is the text itself: words with spaces between them, no file of that name, and neither a
+/// slash nor an ending such as .txt.
 bool is_sentence(const std::filesystem::path& text);
 
-/// "rows 207 to 511 of the position table look as if they were never trained: ...; rows 0 to 206 are read", for a command
-/// that reads a position table; empty if the rows read are all trained.
-/// @param provenance  of its result, with the attributes of add_trained_rows() (job/run/provenance.h)
+/// "rows 207 to 511 of the position table look as if they were never trained (...); rows 0 to 206 are read
+/// (--rows 512 reads all)". Empty if the table has no such rows, or trained rows remain unread.
+/// @param provenance  of the result, with the attributes of add_trained_rows() (job/run/provenance.h)
 /// @param read        number of rows read
 std::string rows_read_text(const Attributes& provenance, Index read);
 
 /// Help of --rows, for commands that read a position table and no documents.
 constexpr const char* rows_help = "first rows of the position table to read; 0: those that look trained";
 
-/// Prints a remark once, even if a command opens its input twice.
+/// Prints a remark unless it was printed before: a command may open its input twice.
 void say_once(const std::string& remark);
 
 }  // namespace headwave::cli

@@ -22,8 +22,7 @@ namespace {
 
 enum class Kind { flag, whole, real, path, text, list };
 
-/// What an option takes, from how it was declared: type names are the parser's, or those that stand in
-/// --help.
+/// What an option takes, from its declaration: type names are the parser's, or those in --help.
 Kind kind_of(const CLI::Option& option) {
   if (option.get_expected_min() == 0) return Kind::flag;
   if (option.get_expected_max() > 1) return Kind::list;
@@ -83,7 +82,7 @@ class JobFile {
     }
   }
 
-  /// The value as it would have been typed; none of a flag that is false, as it is where nobody gives it.
+  /// The value as it would be typed; nothing for a flag that is false.
   [[nodiscard]] std::vector<std::string> words_of(const CLI::Option& option, const std::string& key,
                                                   const toml::node& value) const {
     const Kind kind = kind_of(option);
@@ -125,7 +124,7 @@ Setting setting_of(const CLI::Option& option, const std::vector<std::string>& wo
       std::ranges::transform(list, list.begin(), remembered_path);
     return list;
   }
-  // "-" is standard input, wherever the program runs; a sentence is one
+  // "-" is standard input wherever the program runs; a sentence is not a path.
   return kind == Kind::path && word != "-" && !is_sentence(word) ? remembered_path(word) : word;
 }
 
@@ -150,7 +149,7 @@ void read_job_text(CLI::App& command, const std::string& text, const std::filesy
 
 std::string remembered_path(const std::filesystem::path& path) {
   const std::filesystem::path whole = std::filesystem::absolute(path), shorter = whole.lexically_normal();
-  std::error_code ignored;  // where there is no such file
+  std::error_code ignored;  // if there is no such file
   return (std::filesystem::equivalent(whole, shorter, ignored) ? shorter : whole).string();
 }
 

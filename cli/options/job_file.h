@@ -11,27 +11,26 @@ namespace headwave::cli {
 /// Adds --job, which read_job_file() reads after the command line is parsed.
 void add_job_file_option(CLI::App& command, std::filesystem::path& file);
 
-/// Gives a command the options that a TOML file names, as if they had been typed; what was typed stays.
+/// Gives a command the options in a TOML file as if they had been typed; typed options take precedence.
 ///
 /// A key is an option's long name without dashes: `documents = 50`, `heads = ["L2H3"]`, `no-figures = true`.
-/// Its type is the option's: a whole number, a number, a text, a list of texts, true or false. A key whose
-/// option excludes one that was typed (`text` beside `--ids`) is passed over. Relative paths are taken from
+/// Its type is that of the option: a whole number, a number, a text, a list of texts, true or false. A key
+/// whose option excludes a typed one (`text` beside `--ids`) is skipped. Relative paths start
 /// where the program runs.
 ///
-/// @throws IoError if the file cannot be read; FormatError naming the line if it is not TOML, a key is none
-///         of the command's, or its value is of another type or out of range
+/// @throws IoError if the file cannot be read; FormatError naming the line if it is not TOML, a key is
+///         unknown to the command, or a value has another type or is out of range
 void read_job_file(CLI::App& command, const std::filesystem::path& file);
 
-/// The same for the text of a job: job_text().
-/// @param name  what messages call it
+/// The same for the text of a job, as from job_text().
+/// @param name  of the job in messages
 /// @throws FormatError as read_job_file()
 void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name);
 
-/// A path as a job states it: absolute, and without "." and ".." unless these lead behind a symbolic link.
+/// A path as a job states it: absolute, and without "." and ".." unless these follow a symbolic link.
 std::string remembered_path(const std::filesystem::path& path);
 
-/// The options of a command as a job file, defaults included and paths absolute, so that it makes the result
-/// again.
+/// The options of a command as a job file that gives the same result again: with defaults and absolute paths.
 /// @param without  long names of options to omit
 std::string job_text(const CLI::App& command, const std::set<std::string>& without);
 

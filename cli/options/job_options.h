@@ -5,11 +5,11 @@
 
 namespace headwave::cli {
 
-/// Adds every option of job_option_table().
+/// Adds the options of job_option_table(), except those that other options set.
 void add_job_options(CLI::App& command, JobOptions& options);
 
-/// Refuses an option that was given, not as it is anyway, and that no analysis of the job reads.
-/// @throws CLI::ValidationError that names the analysis, and how it is asked for; ShapeError as chosen_analyses()
+/// Refuses a given option that no analysis of the job reads, unless it has its usual value.
+/// @throws CLI::ValidationError naming the analysis and how to ask for it; ShapeError as chosen_analyses()
 void require_read_options(const CLI::App& command, const JobOptions& options);
 
 }  // namespace headwave::cli

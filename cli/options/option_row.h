@@ -8,14 +8,14 @@
 
 namespace headwave::cli {
 
-/// Adds options to a command, one row each: name, value, placeholder, help, values that it takes.
+/// Adds options to a command, one row each: name, value, placeholder, help, and a check of the value.
 class OptionRows {
  public:
   /// @param group  heading in --help; null: Options
   explicit OptionRows(CLI::App& command, const char* group = nullptr) : command_(command), group_(group) {}
 
   /// @param name   "--length"; "!--no-figures" sets a flag to false
-  /// @param value  of a bool the option is a flag
+  /// @param value  if it is a bool, the option is a flag
   /// @param takes  placeholder of the value in --help; null: N, X or TEXT by its type
   template <class Value>
   CLI::Option* operator()(const char* name, Value& value, const char* takes, const std::string& help,

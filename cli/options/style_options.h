@@ -9,10 +9,10 @@
 namespace headwave::cli {
 
 /// Adds --formats and --figure-width, with checks of their values.
-/// @param formats, inches  must live as long as the command
+/// @param formats, inches  must outlive the command
 void add_style_options(CLI::App& command, std::vector<std::string>& formats, double& inches);
 
-/// Whether the command was given one of these.
+/// Whether the command was given one of these options.
 bool styles_figures(const CLI::App& command);
 
 }  // namespace headwave::cli

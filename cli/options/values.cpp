@@ -45,7 +45,7 @@ std::string words_text(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Bytes of a size, if it is one.
+/// The number of bytes of a size; nothing if the text is not a size.
 std::optional<double> bytes_in(const std::string& text) {
   static const std::map<std::string, double, std::less<>> units{
       {"kB", 1e3},     {"MB", 1e6},        {"GB", 1e9},           {"TB", 1e12},

@@ -12,35 +12,35 @@
 
 namespace headwave::cli {
 
-/// The files that an input is read from; "-" is standard input.
+/// The files from which an input is read; "-" is standard input.
 std::vector<std::filesystem::path> read_files(const InputOptions& input);
 
-/// The files that a command will write, by names within its folder.
+/// The files that a command will write, by their names within its folder.
 struct OutputFiles {
-  std::vector<std::filesystem::path> written;     ///< files that it may write: none is replaced without --force
-  std::filesystem::path lock = ".headwave.lock";  ///< held by one process at a time
-  std::string option = "--out";                   ///< that names the folder
-  std::vector<std::filesystem::path> read = {};   ///< files that the command reads: none is replaced, even with --force
+  std::vector<std::filesystem::path> written;     ///< files that it may write; none is replaced without --force
+  std::filesystem::path lock = ".headwave.lock";  ///< lock that one process holds at a time
+  std::string option = "--out";                   ///< the option that names the folder
+  std::vector<std::filesystem::path> read = {};   ///< files that the command reads; --force replaces none
 };
 
-/// The folder that a command writes to. It is opened before anything is computed, so that what would fail
-/// after hours fails at once. While the object lives, no other command writes there.
+/// The folder to which a command writes. It is opened before anything is computed, so that errors come at
+/// once and not after hours. While the object lives, no other command writes there.
 class OutputFolder {
  public:
   /// Makes the folder and takes its lock.
   /// @param force  whether any file may be replaced
-  /// @throws IoError if input would be replaced, a file exists and may not be replaced, another command is
-  ///         writing there, or the folder cannot be written to
+  /// @throws IoError if an input would be replaced, a file exists and may not be replaced, another command
+  ///         writes there, or the folder cannot be written to
   OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   [[nodiscard]] bool may_replace() const { return force_; }
 
-  /// Makes a folder inside.
+  /// Makes a folder inside, if it is missing.
   /// @throws IoError if it cannot be made
   [[nodiscard]] std::filesystem::path inside(const std::filesystem::path& name) const;
 
-  /// Removes files of an earlier result, and folders inside that are empty then.
+  /// Removes files of an earlier result, and then folders inside that are empty.
   /// @throws IoError if one cannot be removed
   void remove(const std::vector<std::filesystem::path>& files) const;
 

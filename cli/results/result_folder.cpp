@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a kind's result goes within the folder.
+/// The place of a kind's result within the folder.
 fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
   return results.size() > 1 ? fs::path(name_of(kind)) : fs::path();
 }
@@ -76,7 +76,7 @@ void add_table_options(CLI::App& command, HeadTableOptions& options) {
 
 namespace {
 
-/// All files that may be written into the folder: results, pages and every figure, for each kind of attention.
+/// All files that may be written into the folder: results, pages and all figures, for each kind of attention.
 OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read) {
   OutputFiles files;
   files.read = read;
@@ -94,14 +94,14 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<fs::pat
   return files;
 }
 
-/// Whether figures are drawn: they are wanted, and gnuplot is there. The page needs no gnuplot.
+/// Whether figures are drawn: they are wanted and gnuplot is installed. The page needs no gnuplot.
 bool draws_figures(const FolderOptions& options) {
   if (!options.figures) return false;
   if (options.styles_figures()) require_gnuplot();
   return gnuplot_found();
 }
 
-/// What to do for figures that were not drawn because gnuplot is missing.
+/// How to get the figures that were not drawn because gnuplot is missing.
 std::string without_gnuplot(const fs::path& folder) {
   return fmt::format(
       "no figures, gnuplot is not installed: install the Debian package gnuplot-nox, then `headwave figures {}` draws "
@@ -112,7 +112,7 @@ std::string without_gnuplot(const fs::path& folder) {
 }  // namespace
 
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read) {
-  (void)draws_figures(options);  // refused now, not after the work
+  (void)draws_figures(options);  // refuses now, not after the work
   return {options.folder, output_files(options, read), options.force};
 }
 
@@ -133,7 +133,7 @@ void write_results(const OutputFolder& folder, std::vector<KindResult>& results)
 
 namespace {
 
-/// @returns what was written beside the result
+/// @returns names of what was written beside the result
 std::string drawn(const fs::path& folder, const Result& result, const FolderOptions& options) {
   if (!options.figures) return {};
   std::string wrote;
@@ -177,7 +177,7 @@ void show_results(const OutputFolder& folder, const std::vector<KindResult>& res
         std::fputs(seen_head_table(result, heads).c_str(), stdout);
       }
     };
-  std::exception_ptr unshown;  // a table that cannot be made does not keep figures from being drawn
+  std::exception_ptr unshown;  // even if a table cannot be made, figures are drawn
   try {
     try_to_print(print);
   } catch (const Error&) {

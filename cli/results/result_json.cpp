@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Version of what --json prints, docs/inspect-json.md; a key may be added within a version, none removed or
-/// changed. 2: heads are numbers, not texts of a table.
+/// Version of the output of --json, docs/inspect-json.md. Within a version keys may be added, but none
+/// removed or changed. 2: heads are numbers, not texts of a table.
 constexpr int json_version = 2;
 
 ordered_json json_of(const Attribute& attribute) {
@@ -31,7 +31,7 @@ ordered_json json_of(const Attributes& attributes) {
   return object;
 }
 
-/// JSON has no NaN: undefined numbers, and texts that are not there, are null.
+/// JSON has no NaN: undefined numbers and missing texts are null.
 ordered_json json_of(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell))
     return std::isnan(*number) ? ordered_json() : ordered_json(*number);

@@ -38,7 +38,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Said before the work is done, not after.
+/// Checks the heads that figures will show, before the work and not after it.
 void require_heads(const FigureOptions& drawing, const Model& model, const Source& source) {
   std::vector<HeadName> heads;
   for (const AttentionKind kind : model.kinds()) {
@@ -56,7 +56,7 @@ void require_heads(const FigureOptions& drawing, const Model& model, const Sourc
   require_stored(source, heads);
 }
 
-/// Says which of the analyses that were asked for gave nothing, and why as far as that is known.
+/// Names the analyses asked for that gave nothing, and why, if that is known.
 void say_not_found(const JobOptions& job, const std::vector<KindResult>& results) {
   for (const std::string& name : job.only) {
     if (std::ranges::any_of(results, [&](const KindResult& found) { return holds(found.result, name); })) continue;
@@ -69,7 +69,7 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
   }
 }
 
-/// Says which analyses looked at some of the documents alone, where documents differ in length.
+/// Names the analyses that looked at only some of the documents, if these differ in length.
 void say_fewer_documents(const KindResult& found) {
   const Field* lengths = found.result.find(trace_length_field);
   const auto* tokens = lengths == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(&lengths->values);
@@ -158,7 +158,7 @@ bool finished_before(const WholeRunOptions& options) {
   const auto files = result_files(options.folder.folder);
   if (files.empty()) return false;
   InputOptions looked_at = options.input;
-  // What a run is does not depend on values: none is read, but where weights are to be changed.
+  // The identity of a run does not depend on values: none is read unless weights are to be changed.
   if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
   const JobInput input = input_of(looked_at, options.job.seed);
   const Attributes identity = run_identity(input, options.job);

@@ -50,7 +50,7 @@ class Display {
   std::optional<Clock::time_point> started_;
   Clock::time_point stage_started_;
   std::string stage_;
-  double written_ = 0;  // seconds since the beginning
+  double written_ = 0;  // seconds since the start
   bool begins_ = false, line_is_open_ = false;
 };
 

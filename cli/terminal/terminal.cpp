@@ -25,15 +25,14 @@ namespace {
 std::string remembered;
 std::chrono::steady_clock::time_point clock_started;
 std::time_t started = 0;
-int why_unprinted = 0;  // why standard output did not take something, as errno says it; 0: it did, or nobody knows
+int why_unprinted = 0;  // errno of what standard output refused; 0: nothing, or unknown
 
-/// Writes what waits to be, and remembers why it cannot be.
+/// Writes what is buffered, and remembers why that fails.
 void note_unprinted() {
   errno = 0;
   std::fflush(stdout);
   if (std::ferror(stdout) == 0 || why_unprinted != 0) return;
-  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it
-  // again.
+  // If an earlier write failed, its reason is lost, but a device that refused it may give the reason again.
   if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
   why_unprinted = errno;
 }
@@ -56,7 +55,7 @@ void try_to_print(const std::function<void()>& print) {
   end_progress();
   try {
     print();
-  } catch (const std::system_error&) {  // of fmt::print()
+  } catch (const std::system_error&) {  // from fmt::print()
     if (std::ferror(stdout) == 0) throw;
   }
   note_unprinted();

@@ -13,14 +13,13 @@ namespace headwave {
 
 namespace {
 
-// What they are, their digests say.
+// Paths: digests say what the files contain.
 constexpr auto place_keys = std::to_array<std::string_view>({"model", "source_file", "target_file"});
 
-// They change no digit.
+// Options that change no digit of a result.
 constexpr auto without_effect = std::to_array<std::string_view>({"threads", "parallel_documents"});
 
-// Of who made a file and how, and what a run tells of its model and documents that these do not say of
-// themselves.
+// Who made a file and how, and what a run found out about its model and documents.
 constexpr std::string_view told_later[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
     // who made the file, and how
@@ -64,7 +63,7 @@ void require_same_run(const std::filesystem::path& file, const Attributes& there
   const std::string mark = attribute_text(there, run_digest_name), digest = run_digest(identity);
   if (mark == digest) return;
   require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedies);
-  // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
+  // What a file cannot state as it was, such as a text that is not UTF-8, still changes its digest.
   if (!mark.empty())
     require_same_identity(identity_text({{run_digest_name, mark}}), identity_text({{run_digest_name, digest}}),
                           file.string(), remedies);

@@ -6,7 +6,7 @@ namespace headwave {
 
 namespace {
 
-/// What errors say of several options.
+/// Reasons that several rules share.
 namespace why {
 
 constexpr auto summed = "does not apply to {}, which hold sums over documents that have already run",

@@ -9,9 +9,9 @@ namespace headwave {
 /// A rule about two options of an input.
 struct InputRule {
   enum class Kind {
-    needs,         ///< has no effect without the other
-    has_no_place,  ///< has no effect beside the other
-    replaces       ///< says what the other says in another way; on the command line it replaces that of a job file
+    needs,         ///< the option has no effect without the other
+    has_no_place,  ///< the option has no effect beside the other
+    replaces       ///< says the same as the other in another way; on the command line it replaces that of a job file
   };
 
   const char* option;  ///< as in job files, with underscores: "head_count"
@@ -20,12 +20,11 @@ struct InputRule {
   const char* why;  ///< what an error says after the option, {} being the other: "applies to {} only"
 };
 
-/// All rules about the options of a run's input: the command line, job files and Python refuse by these.
+/// All rules about the options of a run's input. The command line, job files and Python enforce them.
 std::span<const InputRule> input_rules();
 
-/// The first rule that options break.
+/// The first rule that options break; null if none.
 /// @param given  names of options whose values are not the usual ones; `shuffled_words` is that intervention
-/// @returns null if none is broken
 const InputRule* broken_input_rule(const std::set<std::string>& given);
 
 }  // namespace headwave

@@ -18,7 +18,7 @@ namespace headwave {
 
 namespace {
 
-/// @throws ShapeError that says what does without one, if the model has none
+/// @throws ShapeError if the model has none, with the intervention to use instead
 void require_position_table(const Model& model) {
   if (!model.stack.embedding.positions.empty()) return;
   const PositionTerm& term = model.stack.position_term;
@@ -38,7 +38,7 @@ std::vector<HeadName> heads_of(std::string_view text) {
   }
 }
 
-/// Prunes heads of which attention of an encoder-decoder: L0H1,L2H3 or cross:L0H1.
+/// Prunes heads, "L0H1,L2H3", or heads of one kind of attention of an encoder-decoder, "cross:L0H1".
 Model pruned(const Model& model, std::string_view text) {
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross}) {
     const std::string begins = std::string(name_of(kind)) + ":";
@@ -73,7 +73,7 @@ constexpr std::array all_interventions{
                  }},
 };
 
-/// @throws FormatError naming the nearest if there is none of that name
+/// @throws FormatError naming the nearest intervention if there is none of that name
 const Intervention& intervention_of(const std::string& text) {
   const auto equals = text.find('=');
   const bool plain = equals == std::string::npos;
@@ -89,7 +89,7 @@ const Intervention& intervention_of(const std::string& text) {
   throw FormatError(fmt::format("expected {}", known_interventions()));
 }
 
-/// What is stored has been made of words and positions already.
+/// Stored states and attention have already been made from words and positions.
 void require_words_and_positions(const Source& source) {
   if (source.document(0).stored.empty()) return;
   throw ShapeError(

@@ -25,12 +25,12 @@ namespace headwave {
 
 namespace {
 
-/// "[unused7]", "<unused7>": rows that were kept free and never trained.
+/// "[unused7]", "<unused7>": rows of a vocabulary that were kept free and never trained.
 bool is_unused(std::string_view piece) {
   return piece.size() > 1 && (piece.front() == '[' || piece.front() == '<') && piece.substr(1).starts_with("unused");
 }
 
-/// A single character, or a byte by name: "<0x0A>".
+/// A single character, or a named byte: "<0x0A>".
 bool is_letter(std::string_view piece) {
   if (piece.size() == 6 && piece.starts_with("<0x") && piece.back() == '>') return true;
   const auto starts = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
@@ -83,7 +83,7 @@ std::optional<WeightsIn> weights_in(std::string_view word) {
 
 namespace {
 
-/// What the model can read.
+/// Adds to the packing what the model can read.
 PackingOptions packing_for(const Model& model, PackingOptions packing) {
   packing.positions = model.longest;
   packing.vocabulary =
@@ -91,7 +91,7 @@ PackingOptions packing_for(const Model& model, PackingOptions packing) {
   return packing;
 }
 
-/// Said before the text is read and tokenized, which can take a while.
+/// Checked before the text is read and tokenized, which can take a while.
 void require_positions(const Model& model, const ModelPlace& place, Index length) {
   const Index positions = model.longest;
   if (positions > 0 && length > positions)
@@ -100,7 +100,7 @@ void require_positions(const Model& model, const ModelPlace& place, Index length
                      give("length", fmt::format("{} or less", positions)));
 }
 
-/// An encoder-decoder reads pairs, other models one sequence.
+/// An encoder-decoder reads pairs; other models read one sequence.
 void require_sequences(const Model& model, const std::string& input, bool pairs) {
   if (model.decoder && !pairs)
     throw ShapeError(fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another",
@@ -114,7 +114,7 @@ void require_sequences(const Model& model, const std::string& input, bool pairs)
                     input, model.family));
 }
 
-/// How stored states were read, where somebody said so: other numbers come of the same file.
+/// Records how stored states were read, if options say so: they change the numbers that a file gives.
 Attributes reading_provenance(const StoredStatesOptions& options) {
   std::vector<std::string> said;
   if (options.apply_norm) said.emplace_back("apply-norm");
@@ -128,7 +128,7 @@ Attributes reading_provenance(const StoredStatesOptions& options) {
   return provenance;
 }
 
-/// States from elsewhere know nothing of the model's positions until an analysis asks for them.
+/// Checks that a model has enough positions for states from elsewhere, before an analysis asks for them.
 void require_positions_of_states(const Model& model, const Source& source, const std::filesystem::path& states) {
   const Index positions = model.longest > 0 ? model.longest : model.stack.embedding.positions.rows();
   for (Index i = 0; i < source.count() && positions > 0; ++i)
@@ -138,7 +138,7 @@ void require_positions_of_states(const Model& model, const Source& source, const
                       states.string(), i, source.length(i), positions));
 }
 
-/// The tokenizer beside a model, noted in the provenance; nothing where there is none.
+/// The tokenizer beside a model, recorded in the provenance; null if there is none.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance,
                                                   TokenizerUse use = TokenizerUse::text) {
   const std::filesystem::path there = tokenizer_place(place);
@@ -149,8 +149,8 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
   return tokenizer;
 }
 
-/// The same where ids are ready and a tokenizer only names them: one that cannot be read is done without. Why
-/// is noted in the provenance (`tokenizer_unread`).
+/// The same for ids that need a tokenizer only for their texts. If it cannot be read, the result is null and
+/// the provenance says why (`tokenizer_unread`).
 std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attributes& provenance) {
   try {
     return tokenizer_beside(place, provenance, TokenizerUse::names);
@@ -160,7 +160,7 @@ std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attribute
   }
 }
 
-/// Notes the lengths that the checkpoint's files name and documents exceed.
+/// Records the lengths that the checkpoint's files state and that documents exceed.
 void note_lengths(Attributes& provenance, const ModelPlace& place, const Source& source) {
   Index longest = 0;
   for (Index i = 0; i < source.count(); ++i) longest = std::max(longest, source.length(i));
@@ -179,7 +179,7 @@ void require_two_tokens(const JobInput& input, const std::string& name) {
 
 namespace {
 
-/// Equal documents count once.
+/// Counts equal documents once.
 JobInput input_of(Model model, std::unique_ptr<Source> documents, Attributes provenance, const ModelPlace& place) {
   std::unique_ptr<Source> source = distinct_documents(std::move(documents));
   note_lengths(provenance, place, *source);
@@ -210,7 +210,7 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   Model model = open_model(place);
   Attributes provenance = model_provenance(place);
   const std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
-  // Which ids pad and close documents by config.json.
+  // The ids with which config.json pads and closes documents.
   const std::vector<std::int32_t> ends = configured_ids(place, {"pad_token_id", "eos_token_id"});
   std::unique_ptr<Source> source = id_documents(ids, tokenizer, packing_for(model, packing), {ends[0], ends[1]});
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());

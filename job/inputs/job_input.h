@@ -20,64 +20,63 @@
 
 namespace headwave {
 
-/// Ids that stand for text: ids of tokens that are not special. Without a tokenizer, all ids.
+/// Ids that stand for text: those of tokens that are not special; all ids without a tokenizer.
 /// @param rows  number of words of the model
 std::vector<std::int32_t> text_words(Index rows, const Tokenizer* tokenizer);
 
-/// How often words are drawn: p ~ 1 / rank, rank by id from the first piece of more than one character. An alphabet
-/// (characters, bytes) with which a vocabulary begins stands in its own order and is left out, as are ids that were kept
-/// free ([unused7]); with no longer piece, or no tokenizer, rank counts from the first id.
+/// How often words are drawn: p ~ 1 / rank, with ranks by id from the first piece of more than one character.
+/// The alphabet (characters, bytes) before it has an order of its own and is left out, as are ids that were
+/// kept free ([unused7]). Without such a piece or a tokenizer, ranks begin at the first id.
 ///
-/// @param tokenizer  null: none is known
+/// @param tokenizer  null if unknown
 /// @throws FormatError if the vocabulary has no words of text
 WordChances word_chances(Index rows, const Tokenizer* tokenizer);
 
-/// The number of layers in a range of first layers: 8 in "0-7" and in "0:7", 1 in "0".
-/// @returns nothing if it is no such range, or longer than any model
+/// The number of layers in a range of first layers: 8 for "0-7" and "0:7", 1 for "0".
+/// @returns nothing if it is not such a range, or is longer than any model
 std::optional<Index> first_layers(std::string_view range);
 
-/// Reads "auto", "memory" or "layers": where weights are.
+/// Reads "auto", "memory" or "layers": where weights are kept.
 /// @returns nothing for any other word
 std::optional<WeightsIn> weights_in(std::string_view word);
 
-/// What messages say that a range of first layers should be.
+/// How messages describe a range of first layers.
 inline constexpr auto expected_first_layers =
     "0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed";
 
 class StoredSums;
 
-/// A model and the documents to run through it; or sums over documents that passed through it elsewhere.
+/// A model and the documents to run through it, or sums over documents that passed through it elsewhere.
 struct JobInput {
   Model model;
   std::unique_ptr<Source> source;
   Attributes provenance;                             ///< of the model; the source has its own
   std::shared_ptr<const StoredSums> sums = nullptr;  ///< of stored profiles (stored_sums.h); null: documents are run
-  std::vector<JobInput> others = {};  ///< further kinds of attention of stored profiles, each a job of its own
+  std::vector<JobInput> others = {};  ///< further kinds of attention in stored profiles, each a job of its own
 
-  /// The kinds of attention of the results, in their order.
+  /// The kinds of attention of the results, in order.
   [[nodiscard]] std::vector<AttentionKind> kinds() const;
 };
 
-/// Checks that some document has two tokens: a single token can attend only to itself.
-/// @param name  what messages call the input
-/// @throws ShapeError if no document has two
+/// Checks that some document has two tokens, since a single token can attend only to itself.
+/// @param name  of the input in messages
+/// @throws ShapeError if none has two
 void require_two_tokens(const JobInput& input, const std::string& name);
 
-/// Opens a model and a text, which goes through the model's own tokenizer.
+/// Opens a model and a text, which the model's own tokenizer splits into tokens.
 /// @param target  for an encoder-decoder: the text that it writes, line by line (text_documents.h)
-/// @throws Error as open_model, open_tokenizer, decoder_start, text_documents and paired_texts; ShapeError if documents
-///         are longer than the model's positions, or the model reads pairs and no target is given, or the other way
-///         round; FormatError if the tokenizer knows more tokens than the model
+/// @throws Error as open_model, open_tokenizer, decoder_start, text_documents and paired_texts; ShapeError if
+///         documents are longer than the model's positions, or a target is given but the model reads no
+///         pairs, or the other way round; FormatError if the tokenizer knows more tokens than the model
 JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {},
                     const std::optional<TextPlace>& target = {});
 
-/// Opens a model and token ids. The model's tokenizer, if it can be read, only gives the text of the tokens.
+/// Opens a model and token ids. The model's tokenizer, if it can be read, serves only to show tokens as text.
 /// @throws Error as open_model and id_documents; ShapeError if pairs are given to a model that reads one
 ///         sequence, or the other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
 
-/// Opens a model and makes documents of repeated random tokens, without special tokens if a tokenizer tells
-/// them.
+/// Opens a model and makes documents of repeated random tokens, without the special tokens of a tokenizer.
 /// @param special_token  begin each document with the tokenizer's opening token, if it has one
 /// @throws Error as open_model, open_tokenizer and repeated_tokens; ShapeError if documents are longer than
 ///         the model's positions, or the model is an encoder-decoder
@@ -86,12 +85,12 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
 /// Documents of random words, drawn by word_chances().
 struct WordInputOptions {
   Index documents = 4;
-  Index length = 0;  ///< tokens of a document; 0: 512, or as many as the model can read if that is less
+  Index length = 0;  ///< tokens per document; 0: 512, or as many as the model can read if fewer
   std::uint64_t seed = 1;
 };
 
-/// Makes documents of random words between the tokenizer's opening and closing token, if it has them; for an
-/// encoder-decoder both sequences, with different words.
+/// Makes documents of random words between the tokenizer's opening and closing tokens, if it has them. An
+/// encoder-decoder gets two sequences with different words.
 /// @param model  opened from `place`
 /// @throws Error as open_tokenizer, word_chances and random_words; ShapeError if documents are longer than
 ///         the model's positions
@@ -106,8 +105,8 @@ JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& opti
 ///         more tokens than its position table
 JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const StoredStatesOptions& options = {});
 
-/// Checks that heads are in layers that are looked at: of stored documents, in the stored layers.
-/// @throws ShapeError if one is not; Error as the source
+/// Checks that heads lie in the stored layers, if documents are stored.
+/// @throws ShapeError if a head does not; Error as the source
 void require_stored(const Source& source, const std::vector<HeadName>& heads);
 
 }  // namespace headwave

@@ -14,7 +14,7 @@ namespace headwave {
 
 namespace {
 
-/// The results of sums over documents. What is wrong with their numbers is wrong with their file.
+/// The results of stored sums. An error in their numbers is an error in their file, so the message names it.
 std::vector<KindResult> run_sums(const JobInput& input, const JobOptions& options, const ProgressCallback& progress) {
   try {
     std::vector<KindResult> results =

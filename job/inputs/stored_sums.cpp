@@ -26,10 +26,10 @@ namespace headwave {
 
 namespace {
 
-/// Documents of which nothing is left but their lengths.
+/// Documents of which only the lengths are known.
 class SummedDocuments : public Source {
  public:
-  /// @param digest  of the file; empty: they are in memory
+  /// @param digest  of the file; empty if the sums are in memory
   /// @param ids     digest of the ids of all documents
   SummedDocuments(const StoredProfiles& profiles, const std::string& digest, const std::string& ids)
       : lengths_(profiles.lengths),
@@ -63,14 +63,14 @@ class SummedDocuments : public Source {
   Attributes provenance_;
 };
 
-/// How some layers attend: what AccountSums are read with.
+/// How some layers attend, as AccountSums need it.
 struct Attending {
   double soft_cap = 0;
   Index window = 0;
   double gain = 1;                ///< of rotary positions
-  bool neighbours = false;        ///< channels 2m and 2m + 1 turn together, not m and m + r/2
-  std::vector<double> frequency;  ///< (r/2) of rotary positions, in radians per token; empty: none
-  Matrix bias;                    ///< (heads, 2 T - 1) of scores by offset; or empty
+  bool neighbours = false;        ///< channels 2m and 2m + 1 turn together, rather than m and m + r/2
+  std::vector<double> frequency;  ///< (r/2) of rotary positions, radians per token; empty: none
+  Matrix bias;                    ///< (heads, 2 T - 1)  scores by offset; or empty
 
   [[nodiscard]] bool is_like(const Attending& other) const {
     const auto close = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)); };
@@ -114,7 +114,7 @@ Attending attending_of(const StoredProfiles& profiles, std::size_t layer) {
   return attending;
 }
 
-/// The ways in which layers attend, and that of each layer. A Stack can have two.
+/// The different ways in which layers attend, and that of each layer. A Stack can have at most two.
 struct Attendings {
   std::vector<Attending> ways;
   std::vector<std::size_t> of_layer;
@@ -131,7 +131,7 @@ struct Attendings {
   }
 };
 
-/// A model of which only its heads and masks are known; and how its heads attend, where queries and keys were kept.
+/// A model with the heads and masks alone, and with how its heads attend if queries and keys were kept.
 Model model_of(const StoredProfiles& profiles) {
   Model model;
   model.family = profiles.model;
@@ -165,14 +165,14 @@ Model model_of(const StoredProfiles& profiles) {
   return model;
 }
 
-/// Rows first .. first + count - 1 of an array, its last axis being columns.
+/// Rows first .. first + count - 1 of an array whose last axis gives the columns.
 Matrix rows_of(const StoredProfiles& profiles, const char* name, Index first, Index count) {
   const ProfileArray& array = profiles.arrays.at(name);
   const Index columns = array.shape.back();
   return Eigen::Map<const Matrix>(array.values.data() + first * columns, count, columns);
 }
 
-/// A whole array as a matrix of so many rows.
+/// A whole array as a matrix with this many rows.
 Matrix whole(const StoredProfiles& profiles, const char* name, Index rows) {
   const std::vector<double>& values = profiles.values(name);
   return Eigen::Map<const Matrix>(values.data(), rows, std::ssize(values) / rows);
@@ -185,7 +185,7 @@ OffsetTraceSum trace_sum(const StoredProfiles& profiles) {
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
     const auto kind = static_cast<Index>(pairs);
     const auto of_heads = [&](const char* name) { return rows_of(profiles, name, kind * rows, rows); };
-    /// Counts of the layer whose mask allows most.
+    /// Counts of the layer whose mask allows most pairs.
     const auto counts = [&](const char* name) -> Vector {
       return rows_of(profiles, name, kind * layers, layers).colwise().maxCoeff().transpose();
     };
@@ -207,7 +207,7 @@ OffsetTraceSum trace_sum(const StoredProfiles& profiles) {
   return sum;
 }
 
-/// The same at |t| <= reach.
+/// The same sum at |t| <= reach.
 OffsetTraceSum within(OffsetTraceSum sum, Index reach) {
   const auto cut = [&](Matrix& matrix) { matrix = middle_columns(matrix, reach); };
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
@@ -221,8 +221,8 @@ OffsetTraceSum within(OffsetTraceSum sum, Index reach) {
 }
 
 /// Queries or keys of one half, or of one document, before rotary positions turn them: (T, heads * d_head).
-/// @param at     which half or document, and the layer
-/// @param factor  by which they are multiplied
+/// @param at      which half or document, and which layer
+/// @param factor  multiplies them
 Matrix32 kept_vectors(const StoredProfiles& profiles, const char* name, std::size_t at, double factor = 1) {
   const ProfileVectors& vectors = profiles.vectors.at(name);
   const Index rows = vectors.shape[2], columns = vectors.shape[3] * vectors.shape[4];
@@ -232,8 +232,8 @@ Matrix32 kept_vectors(const StoredProfiles& profiles, const char* name, std::siz
   return matrix;
 }
 
-/// Queries and keys of all layers, of one half or document. Queries make up for scales that differ from the first
-/// layer's.
+/// Queries and keys of all layers, of one half or document. Scales that differ from the first layer's are put
+/// into the queries.
 std::vector<LayerQueriesKeys> layers_of(const StoredProfiles& profiles, const std::string& whose, std::size_t number) {
   const std::vector<double>& scale = profiles.values("scale");
   std::vector<LayerQueriesKeys> layers;
@@ -245,7 +245,7 @@ std::vector<LayerQueriesKeys> layers_of(const StoredProfiles& profiles, const st
   return layers;
 }
 
-/// One document that was kept whole.
+/// One document that was stored whole.
 AccountDocument kept_document(const StoredProfiles& profiles, std::size_t number) {
   const auto row = [&](const char* name) { return profiles.part(name, number, profiles.values("kept_number").size()); };
   AccountDocument document;
@@ -261,7 +261,7 @@ AccountDocument kept_document(const StoredProfiles& profiles, std::size_t number
   return document;
 }
 
-/// The account's sums over the documents of the first one's length.
+/// The account's sums over the documents that are as long as the first one.
 AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
   AccountSums sums;
   const Index rows = std::ssize(profiles.layers) * profiles.heads;
@@ -283,7 +283,7 @@ AccountSums account_sum(const StoredProfiles& profiles, Index reach) {
   return sums;
 }
 
-/// What keys get; nothing if tokens were not known.
+/// What keys receive; nothing if tokens are unknown.
 AttendedKeySums attended_sum(const StoredProfiles& profiles) {
   AttendedKeySums sums;
   if (!profiles.arrays.contains("attended_number")) return sums;
@@ -323,7 +323,7 @@ DistanceSum distance_sum(const StoredProfiles& profiles) {
   const std::vector<double>&first = profiles.values("first_offset"), &last = profiles.values("last_offset");
   const Index layers = std::ssize(profiles.layers), heads = profiles.heads, rows = layers * heads,
               blocks = profiles.arrays.at("kept").shape.front();
-  // Bins of distances, of both sides, and the bin of each bin of offsets.
+  // Bins of distances, for both sides together, and the bin of each bin of offsets.
   std::map<Index, Index> ends;
   std::vector<Index> near;
   for (std::size_t bin = 0; bin < first.size(); ++bin) {
@@ -450,7 +450,7 @@ std::unique_ptr<DocumentSum> StoredSums::sum_of(const AnalysisKind& kind, const 
 
 void require_options_of_sums(const JobOptions& options) {
   require_in_range(options);
-  (void)chosen_analyses(options);  // refuses names that there are not
+  (void)chosen_analyses(options);  // refuses unknown names
   constexpr auto needs_documents = "needs documents or weights, but profiles hold only sums over documents";
   const JobOptions usual;
   for (const auto& [name, differs] : {std::pair("draws", options.draws != usual.draws),
@@ -475,7 +475,7 @@ void require_options_of_sums(const JobOptions& options) {
 
 namespace {
 
-/// One kind of attention.
+/// The input of one kind of attention.
 JobInput input_of_stack(StoredProfiles profiles, const std::string& digest, const std::string& ids) {
   OffsetTraceSum traces = trace_sum(profiles);
   for (const char* taken : {"trace", "trace_mean", "null_weight", "null_variance", "null_deviation", "null_third",
@@ -494,7 +494,7 @@ JobInput input_of_stack(StoredProfiles profiles, const std::string& digest, cons
           std::make_shared<const StoredSums>(std::move(traces), std::move(profiles))};
 }
 
-/// A digest of the ids of all documents, of the encoder as of the decoder; documents_not_seen if some are not known.
+/// A digest of the ids of all documents, in encoder and decoder; documents_not_seen if some are unknown.
 std::string digest_of_documents(const std::vector<StoredProfiles>& stacks) {
   std::string list;
   for (const StoredProfiles& stack : stacks)

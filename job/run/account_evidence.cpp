@@ -26,13 +26,13 @@ namespace headwave {
 
 namespace {
 
-// u, tokens: the words of nearer neighbours are in a state, too, and a causal head can follow later keys alone.
+// u, tokens: a state also contains words of nearer neighbours, and causal heads can follow only later keys.
 constexpr Index moved_by = 4;
-constexpr double most_hidden = 0.1;  // of a profile that a window may hide when it moves
+constexpr double most_hidden = 0.1;  // of a profile, that a window may hide when it moves
 constexpr Index farthest_offset = 128;
 constexpr std::size_t placebos = 10;  // random rotations
 
-/// Whether something of what a layer reads can be moved.
+/// Whether positions that a layer reads can be moved.
 bool can_move(const Stack& stack, Index layer) {
   return stack.rotary() == nullptr || stack.rotary(layer) != nullptr;
 }
@@ -49,16 +49,16 @@ std::vector<Index> documents_to_ask(const Site& site) {
   return some;
 }
 
-/// A source that is taken out of the keys of a head, and sums over documents of its attention by offset.
+/// A head that loses a source from its keys, and sums over documents of its attention by offset.
 struct TouchedHead {
   HeadName name;
   StreamSource source;
-  std::vector<Matrix32> rotations;  ///< random, of a head's channels
-  std::vector<Vector> weight = {};  ///< as it is, without the source, without as much by each rotation
-  Vector count = {};                ///< queries that see a text key at an offset
+  std::vector<Matrix32> rotations;  ///< random, of the channels of a head
+  std::vector<Vector> weight = {};  ///< as it is, without the source, and without as much after each rotation
+  Vector count = {};                ///< number of queries that see a text key at an offset
 };
 
-/// The head with the largest strength of every layer, and the largest source of its keys.
+/// The head with the largest strength in every layer, and the largest source of its keys.
 std::vector<TouchedHead> heads_to_touch(const HeadAccount& account, const KeySources* sources) {
   std::vector<TouchedHead> touched;
   if (sources == nullptr) return touched;
@@ -83,14 +83,14 @@ std::vector<TouchedHead> heads_to_touch(const HeadAccount& account, const KeySou
   return touched;
 }
 
-/// Attention of one head by offset t = -(T-1) .. T-1, summed over chosen queries.
+/// Attention of one head by offset t = -(T-1) .. T-1, summed over the chosen queries.
 struct OffsetSums {
   Vector within;         ///< w_i A^X_i(i+t)
-  Vector past;           ///< the same within the text keys that are past when they are moved: i + t + u <= i if causal
-  Vector weight, count;  ///< A_i(i+t), and the queries that see a text key there
+  Vector past;           ///< the same over the text keys that stay in the past when moved: i + t + u <= i if causal
+  Vector weight, count;  ///< A_i(i+t), and the number of queries that see a text key there
 };
 
-/// Attention over chosen queries, of queries and keys of our own making.
+/// Attention of the chosen queries, from queries and keys that are given.
 class AskedAttention {
  public:
   explicit AskedAttention(const AccountSite& of)
@@ -99,9 +99,9 @@ class AskedAttention {
     for (std::size_t at = 0; at < queries.size(); ++at) row_of_.emplace(queries[at], static_cast<Index>(at));
   }
 
-  /// @param mass  (heads, chosen rows)  w; below 0: written first. Null: w is the mass of the attention itself
-  /// @param head  the only one, whose queries and keys these are; below 0: all are there
-  /// @returns [head]
+  /// @param mass  (heads, chosen rows)  w; written first if below 0. Null: that of the attention itself
+  /// @param head  the only head, whose queries and keys these are; below 0: all heads
+  /// @returns one per head
   [[nodiscard]] std::vector<OffsetSums> sums(const Eigen::ArrayXf& text, Index place, const Matrix32& query,
                                              const Matrix32& key, Matrix32* mass = nullptr, Index head = -1) const {
     const Vector zero = Vector::Zero(2 * site.length - 1);
@@ -139,18 +139,18 @@ class AskedAttention {
   std::vector<Index> queries;
 
  private:
-  Stack alone_;  ///< with one head at a time
+  Stack alone_;  ///< for one head at a time
   std::unordered_map<Index, Index> row_of_;
 };
 
-/// What one document says of every head, by offset t = -reach .. reach, summed over chosen queries.
+/// Attention of every head in one document by offset t = -reach .. reach, summed over the chosen queries.
 struct SeenDocument {
-  Matrix within, past;  ///< (rows, 2 reach + 1)  as OffsetSums, of the model as it is
-  Matrix moved;         ///< (rows, 2 reach + 1)  past, with moved keys
-  Vector count;         ///< (2 reach + 1)  queries that see a text key there
+  Matrix within, past;  ///< (rows, 2 reach + 1)  as in OffsetSums, of the model as it is
+  Matrix moved;         ///< (rows, 2 reach + 1)  `past` with moved keys
+  Vector count;         ///< (2 reach + 1)  number of queries that see a text key there
 };
 
-/// Looks at every layer of a document as the model is, and then, of a position table, with its text moved.
+/// Watches every layer of a document in the model as it is and, with a position table, in the moved model.
 class AskedDocument : public Probe {
  public:
   AskedDocument(const AskedAttention& asked, const Document& document, const std::vector<TouchedHead>& touched)
@@ -215,7 +215,7 @@ class AskedDocument : public Probe {
       }
   }
 
-  /// Adds the attention of one head as it is, without the source, without as much in random directions.
+  /// Adds the attention of one head: as it is, without the source, and without as much in random directions.
   void add_touched(std::size_t h, TouchedHead& head) const {
     const auto& [query, key, written] = touched_keys_[h];
     std::vector<Matrix32> keys{key, key - written};
@@ -229,16 +229,16 @@ class AskedDocument : public Probe {
     }
   }
 
-  bool text_moved = false;  ///< the text is moved in the pass that comes; false: the model as it is
+  bool text_moved = false;  ///< whether the pass that comes is that of the moved model
   SeenDocument seen;
 
  private:
-  /// One layer of a document as the model is, for the pass with moved text.
+  /// One layer of a document in the model as it is, kept for the pass of the moved model.
   struct SeenLayer {
     Matrix32 query;  ///< (chosen rows, heads * d_head)
     Matrix32 mass;   ///< (heads, chosen rows)  w
   };
-  /// Of a touched head.
+  /// The vectors of a head that loses a source.
   struct TouchedKeys {
     Matrix32 query, key;  ///< (T, d_head)
     Matrix32 written;     ///< (T, d_head)  what the source wrote to the keys
@@ -257,16 +257,16 @@ class AskedDocument : public Probe {
   const AskedAttention& asked_;
   const AccountSite& site_;
   Index reach_;
-  Eigen::ArrayXf text_;  ///< (T)  1: text, which asks and is asked
+  Eigen::ArrayXf text_;  ///< (T)  1: a text token, which counts as query and as key
   const std::vector<TouchedHead>& touched_;
   std::vector<TouchedKeys> touched_keys_;
   std::vector<SeenLayer> layers_;  ///< [place]
   std::optional<StreamParts> stream_;
 };
 
-/// Equation (3) for one head, without one document.
-/// @param left_out  its number; below 0: none
-/// @returns NaN if there is nothing that could move
+/// Equation (3) for one head.
+/// @param left_out  number of a document that is left out; below 0: none
+/// @returns NaN if nothing could move
 double moved_share(const std::vector<SeenDocument>& documents, const AccountSite& site, Index row,
                    Index left_out = -1) {
   const Index width = documents.front().count.size(), middle = width / 2;
@@ -282,7 +282,7 @@ double moved_share(const std::vector<SeenDocument>& documents, const AccountSite
   }
   const double least = enough_queries(count);
   const Index window = site.window(static_cast<std::size_t>(row / site.grid.heads));
-  double along = 0, whole = 0, hidden = 0;  // hidden: what a window lets nobody see
+  double along = 0, whole = 0, hidden = 0;  // hidden: the part that a window lets no query see
   for (Index t = 0; t < width; ++t) hidden += window > 0 && std::abs(t - middle - moved_by) >= window ? within[t] : 0;
   if (hidden > most_hidden * within.sum()) return not_defined;
   for (Index t = 0; t + moved_by < width; ++t) {
@@ -295,7 +295,7 @@ double moved_share(const std::vector<SeenDocument>& documents, const AccountSite
   return whole > 0 ? along / whole : not_defined;
 }
 
-/// Where the mean weight is largest of those that an eighth of the queries see; -1: nowhere.
+/// Where the mean weight is largest, among offsets that enough queries see; -1: nowhere.
 Index peak_of(const TouchedHead& head) {
   Index peak = -1;
   const auto mean = [&](Index t) { return head.weight[0][t] / head.count[t]; };
@@ -352,7 +352,7 @@ std::vector<Field> account_evidence(const Model& model, const Source& source, co
     const auto end = first + std::min<std::ptrdiff_t>(std::max<Index>(1, options.together), documents.end() - first);
     std::vector<Document> some;
     for (; first != end; ++first) some.push_back(source.ids_alone(*first));
-    std::deque<AskedDocument> probes;  // what is in a deque stays where it is
+    std::deque<AskedDocument> probes;  // elements of a deque keep their addresses
     std::vector<Probe*> seen;
     std::vector<Passing> passing;
     for (const Document& document : some) seen.push_back(&probes.emplace_back(asked, document, touched));

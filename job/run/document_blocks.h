@@ -5,16 +5,16 @@
 namespace headwave {
 
 /// The order in which a job's documents are added up: the documents of a block one after another, then the
-/// blocks. Where blocks end depends on the number of documents alone, so processes, machines and threads come
-/// to the same digits. A block has at least 4 documents, so that handing over its sums takes little time
-/// beside computing them; there are at most 64 blocks, so that the sums of all fit on a disk.
+/// blocks. The ends of blocks depend only on the number of documents, so processes, machines and threads get
+/// the same digits. A block has at least 4 documents, so that passing on its sums takes little time beside
+/// computing them. There are at most 64 blocks, so that the sums of all fit on a disk.
 class DocumentBlocks {
  public:
   /// @param documents  at least 1
   explicit DocumentBlocks(Index documents);
 
   [[nodiscard]] Index count() const { return count_; }
-  /// The first document of a block; for block count(), the number of documents.
+  /// The first document of a block; first(count()) is the number of documents.
   [[nodiscard]] Index first(Index block) const;
   [[nodiscard]] Index of(Index document) const { return document / size_; }
   /// Whether a block ends with that document.
@@ -29,7 +29,7 @@ struct BlockRange {
   Index first = 0, end = 0;
 };
 
-/// The blocks of one part of a job that is divided into parts of nearly equal size.
+/// The blocks of one part of a job that is divided into nearly equal parts.
 /// @param part   1 to `parts`
 /// @throws ShapeError if there are fewer blocks than parts
 BlockRange part_of(const DocumentBlocks& blocks, Index part, Index parts);

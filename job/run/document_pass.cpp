@@ -20,7 +20,7 @@ namespace headwave {
 
 namespace {
 
-/// Why redefined queries and keys cannot be had of a kind of attention; empty: they can.
+/// Why redefined queries and keys do not exist for a kind of attention; empty if they do.
 std::string no_chain(const Stack& stack, const Document& document, const Site& site) {
   if (!site.only_sums.empty()) return site.only_sums;
   if (site.kind == AttentionKind::cross) return "queries and keys of cross-attention stand in different sequences";
@@ -36,13 +36,13 @@ std::string no_chain(const Stack& stack, const Document& document, const Site& s
   return site.length < 2 ? "documents of one token have no waves" : "";
 }
 
-/// How many queries and keys a document has.
+/// The number of queries and of keys of a document.
 struct SequenceLengths {
   Index queries = 0, keys = 0;
   auto operator<=>(const SequenceLengths&) const = default;
 };
 
-/// Document by document. Only an encoder-decoder's differ from the document's length.
+/// One entry per document. Only in an encoder-decoder do they differ from the document's length.
 std::vector<SequenceLengths> sequence_lengths(const Model& model, const Source& source, AttentionKind kind) {
   std::vector<SequenceLengths> lengths;
   for (Index i = 0; i < source.count(); ++i) {
@@ -65,7 +65,7 @@ void set_length(Site& site, const std::vector<SequenceLengths>& lengths) {
   for (const SequenceLengths& length : lengths) site.numbers.push_back(length == common.length ? number++ : -1);
 }
 
-/// Analyses count the pairs of tokens that a window leaves at an offset; chunks they do not know.
+/// Analyses count the pairs of tokens that a window leaves at an offset, but do not know chunks.
 void require_one_chunk(const Model& model, const Source& source) {
   const Index chunk = model.stack.block.chunk;
   for (Index i = 0; chunk > 0 && i < source.count(); ++i)
@@ -101,7 +101,7 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
 
 namespace {
 
-/// Documents for each thread that share a reading of a layer: more would save little time.
+/// Documents per thread that share a reading of a layer. More would save little time.
 constexpr Index documents_of_a_thread = 4;
 
 SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
@@ -145,9 +145,9 @@ void DocumentPass::prepare() {
   }
 }
 
-/// A document, and all who look at it.
+/// A document, and everything that looks at it.
 struct DocumentPass::OnItsWay {
-  Document own;  // empty of the first, which is kept
+  Document own;  // empty for the first document, which is kept
   const Document* document = nullptr;
   std::vector<std::vector<std::unique_ptr<Look>>> looks;  // by kind of attention, then by analysis
   std::vector<std::unique_ptr<WaveProbe>> waves;
@@ -214,7 +214,7 @@ void DocumentPass::add(BlockSums& block, DocumentFindings&& findings) const {
   for (std::size_t s = 0; s < findings.size(); ++s)
     for (std::size_t a = 0; a < findings[s].size(); ++a) {
       if (findings[s][a]) analyses_[s][a]->add(block[s][a], *findings[s][a]);
-      findings[s][a].reset();  // others that went side by side with this document are still there
+      findings[s][a].reset();  // documents that went side by side with this one are still in memory
     }
 }
 
@@ -327,10 +327,10 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
       };
     });
   };
-  // In rounds, each as large as the memory that those before it took allows.
+  // In rounds. Each is as large as the memory that earlier rounds took allows.
   for (auto left = std::span(documents); !left.empty();) {
     if (!model_.by_layer() && !together_->is_limited()) return look_one_by_one(left, threads_);
-    constexpr Index shares = 4;  // of a thread in a round, so that threads seldom wait for one another
+    constexpr Index shares = 4;  // documents per thread in a round, so that threads seldom wait for each other
     const Index threads = std::min<Index>(together(), threads_);
     const auto some =
         left.first(std::min(left.size(), static_cast<std::size_t>(model_.by_layer() ? together() : shares * threads)));
@@ -346,13 +346,13 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
 
 std::vector<Field> DocumentPass::fields(std::size_t site, StageReport& report) {
   std::vector<Field> fields;
-  if (model_.let_go) model_.let_go();  // sums need the memory more
+  if (model_.let_go) model_.let_go();  // sums need the memory more than weights
   for (std::size_t a = 0; a < kinds_.size(); ++a) {
     std::unique_ptr<Analysis>& analysis = analyses_[site][a];
     if (!analysis) continue;
     report.begin(std::string(kinds_[a]->name));
     append(fields, analysis->finish(finished_[site]));
-    analysis.reset();  // what others read is kept; its sums are not needed any more
+    analysis.reset();  // what others read is kept, but its sums are no longer needed
     give_back_freed_memory();
   }
   return fields;

@@ -17,11 +17,11 @@
 
 namespace headwave {
 
-/// The kinds of attention of a job, with the layers that a document passes through or in which it was stored.
+/// The kinds of attention of a job, with the layers that a document passes through or that are stored of it.
 /// @param first  document of the source
 std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first);
 
-/// The sums of one document, by kind of attention and then by analysis; null: no sum.
+/// The sums of one document, by kind of attention and then by analysis; null if there is no sum.
 using DocumentFindings = std::vector<std::vector<std::unique_ptr<DocumentSum>>>;
 
 /// The sums of a block of documents, in the same layout.
@@ -30,12 +30,12 @@ using BlockSums = DocumentFindings;
 class SideBySide;
 class ResumeFile;
 
-/// Takes every document of a source through a model once, the analyses of a job looking on. What a document
-/// gives is merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no
+/// Takes every document of a source through a model once, while the analyses of a job watch. The sums are
+/// merged in the order of documents, and of blocks of documents (DocumentBlocks), so that threads change no
 /// digit.
 ///
 /// Looking at documents and adding up are separate: one process may look at the documents of a block and
-/// write its sums as bytes, another may read these and add them up.
+/// write its sums as bytes, and another may read and add them.
 class DocumentPass {
  public:
   /// @param model, source, options  must outlive the pass
@@ -50,48 +50,48 @@ class DocumentPass {
   [[nodiscard]] const std::vector<Site>& sites() const { return sites_; }
   /// The analyses of the job, in their order.
   [[nodiscard]] const std::vector<const AnalysisKind*>& kinds() const { return kinds_; }
-  /// Tokens of each document.
+  /// The number of tokens of each document.
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
   [[nodiscard]] const DocumentBlocks& blocks() const { return blocks_; }
-  /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one,
-  /// in a layer.
+  /// The number of documents that go through the model side by side now (memory_limit.h), layer by layer if
+  /// layers are read one by one.
   [[nodiscard]] Index together() const;
 
-  /// Makes and prepares the analyses, once before the documents.
+  /// Makes and prepares the analyses. Call it once before the documents.
   /// @throws Error as the analyses do: NumericError if weights are not finite
   void prepare();
   /// Takes document i through the model. May be called from several threads.
   /// @throws Error as the source, the model pass and the analyses do
   [[nodiscard]] DocumentFindings look(Index i) const;
-  /// The same of several, side by side: where layers are read one by one, each is read once for all of them.
+  /// The same for several documents side by side. Layers that are read one by one are read once for all.
   [[nodiscard]] std::vector<DocumentFindings> look_together(std::span<const Index> documents, int threads) const;
-  /// A block of no documents yet.
+  /// An empty block.
   [[nodiscard]] BlockSums new_block() const;
-  /// Adds what a document gave to a block; documents in order.
+  /// Adds the sums of a document to a block. Documents must come in order.
   void add(BlockSums& block, DocumentFindings&& findings) const;
-  /// Adds a block to those before; blocks in order.
+  /// Adds a block to those before. Blocks must come in order.
   void join(BlockSums&& block);
 
-  /// The sums of a block as bytes, for another pass of the same job.
+  /// Writes the sums of a block as bytes, for another pass of the same job.
   static void write(ByteWriter& bytes, const BlockSums& block);
-  /// @throws FormatError if the bytes are not those of a block of the same job
+  /// @throws FormatError if the bytes are not a block of the same job
   [[nodiscard]] BlockSums read_block(ByteReader bytes) const;
 
-  /// The sums of all joined blocks as bytes, for a pass of the same job that continues with the next block.
+  /// Writes the sums of all joined blocks as bytes, for a pass of the same job that continues from there.
   void write_sums(ByteWriter& bytes) const;
-  /// After prepare(), before the first join().
-  /// @throws FormatError if the bytes are not those of the same job
+  /// Call it after prepare() and before the first join().
+  /// @throws FormatError if the bytes belong to another job
   void read_sums(ByteReader& bytes);
 
   /// Does the whole pass: prepares, looks at every document, and adds up the sums.
-  /// @param report  is told of the stages "preparation" and "attention"
-  /// @param kept    where to go on, and what keeps the sums now and then; may be null
-  /// @throws Error as prepare(), look() and ResumeFile: of several documents that fail, as the first of them
+  /// @param report  receives the stages "preparation" and "attention"
+  /// @param kept    where to continue, and where sums are saved now and then; may be null
+  /// @throws Error as prepare(), look() and ResumeFile; if several documents fail, that of the first
   void run(StageReport& report, ResumeFile* kept = nullptr);
 
-  /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through,
-  /// in their order.
-  /// @param looked  is called after every document; may be empty
+  /// Looks at the documents of some blocks, and passes on each block as soon as it is complete, in their
+  /// order. Call it after prepare().
+  /// @param looked  called after every document; may be empty
   /// @throws Error as run()
   void run_blocks(const std::vector<Index>& blocks, const std::function<void(Index block, BlockSums&& sums)>& taken,
                   const std::function<void()>& looked = {}) const;
@@ -99,7 +99,7 @@ class DocumentPass {
   /// The Fields of every analysis of a kind of attention; each analysis is a stage of the progress.
   /// @throws Error as the analyses do
   [[nodiscard]] std::vector<Field> fields(std::size_t site, StageReport& report);
-  /// The results that finished analyses kept for others.
+  /// The results that finished analyses keep for others.
   [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }
 
  private:
@@ -107,10 +107,10 @@ class DocumentPass {
   [[nodiscard]] std::unique_ptr<OnItsWay> begun(Index i) const;
   [[nodiscard]] DocumentFindings found(OnItsWay& document) const;
   /// Prepares the analyses, and reads the resume file.
-  /// @returns how many documents that is of
+  /// @returns the number of documents that the file covers
   Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
-  /// Looks at these documents, several at a time. Adds what they gave to `block`, in the order of the
-  /// documents, and calls `added` after each.
+  /// Looks at these documents, several at a time. Adds their sums to `block` in the order of documents, and
+  /// calls `added` after each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;
 
@@ -124,7 +124,7 @@ class DocumentPass {
   std::vector<Index> lengths_;
   std::vector<Site> sites_;
   std::vector<const AnalysisKind*> kinds_;
-  std::vector<std::vector<std::unique_ptr<Analysis>>> analyses_;  // by site, as kinds_; null: nothing there
+  std::vector<std::vector<std::unique_ptr<Analysis>>> analyses_;  // by site, as kinds_; null if it does not apply
   std::vector<Finished> finished_;                                // by site
 };
 

@@ -24,8 +24,8 @@ void require_job(const Source& source, const JobOptions& options) {
   require_in_range(options);
 }
 
-/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands,
-/// of finished attention nothing of queries and keys either.
+/// Adds what is known of the model. With stored queries and keys that is neither the width of states nor the
+/// place of the norm; with finished attention it is nothing about queries and keys either.
 void add_model(Attributes& provenance, const Model& model, const Document& document, AttentionKind kind) {
   const Stack& stack = model.stack_of(kind);
   const BlockSpec& block = stack.block;
@@ -50,7 +50,7 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
                                                       : "pre-norm: a layer reads the output of its own first norm");
 }
 
-/// Names the analyses that sums over documents are not enough for.
+/// Names the analyses for which sums over documents are not enough.
 void add_left_out(Attributes& provenance, const std::vector<const AnalysisKind*>& kinds, const Site& site) {
   std::vector<std::string_view> names;
   for (const AnalysisKind* kind : kinds)
@@ -87,7 +87,7 @@ void require_maps(const JobOptions& options, const Source& source) {
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
                      const ProgressCallback& progress, const Gather& gather) {
   require_job(source, options);
-  (void)source.provenance();  // digests are taken before what they are of is read
+  (void)source.provenance();  // takes digests of files before they are read
   DocumentPass pass(model, source, options, thread_count(options.threads));
   StageReport report(progress);
   gather(pass, report);
@@ -101,7 +101,7 @@ bool holds(const Result& result, std::string_view analysis) {
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,
                                         const ProgressCallback& progress, const Gather& gather) {
   require_job(source, options);
-  (void)source.provenance();  // digests are taken before what they are of is read
+  (void)source.provenance();  // takes digests of files before they are read
   const int threads = thread_count(options.threads);
   DocumentPass pass(model, source, options, threads);
   StageReport report(progress);

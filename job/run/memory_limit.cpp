@@ -26,7 +26,7 @@ std::int64_t MemoryWatch::most() {
 
 void MemoryWatch::watch() {
   using std::chrono::milliseconds;
-  constexpr milliseconds between(3), after_giving_back(10);  // which takes a while
+  constexpr milliseconds between(3), after_giving_back(10);  // giving back takes a while
   milliseconds pause = between;
   std::int64_t before = resident_bytes();
   std::unique_lock lock(mutex_);
@@ -62,7 +62,7 @@ void SideBySide::measured(Index documents, const std::function<void()>& work) {
 }
 
 std::int64_t usual_memory_limit() {
-  constexpr double share = 0.7;  // other programs may need some of the rest later
+  constexpr double share = 0.7;  // leaves some to other programs
   return resident_bytes() + static_cast<std::int64_t>(share * static_cast<double>(free_memory()));
 }
 

@@ -11,10 +11,9 @@
 
 namespace headwave {
 
-/// Measures the resident memory of this process every few milliseconds while it lives, keeps the largest
-/// value, and raises a flag before a limit is exceeded: when memory that grows as fast as it did between the
-/// last two measurements would exceed it at the next one. Memory that was freed is given back to the system
-/// first.
+/// Measures the resident memory of this process every few milliseconds while it lives, and keeps the largest
+/// value. It raises a flag before a limit is exceeded: when memory, growing as fast as between the last two
+/// measurements, would exceed it at the next one. Before that, it gives freed memory back to the system.
 class MemoryWatch {
  public:
   /// @param limit  bytes; 0: none
@@ -23,9 +22,9 @@ class MemoryWatch {
   MemoryWatch& operator=(const MemoryWatch&) = delete;
   ~MemoryWatch();
 
-  /// Set once memory reached the limit: for Stoppable.
+  /// Set once memory comes to the limit; for Stoppable.
   [[nodiscard]] const std::atomic<bool>& is_exceeded() const { return is_exceeded_; }
-  /// Peak memory in bytes since the last call; the first call: since the beginning.
+  /// Peak memory in bytes since the last call, or since the beginning for the first call.
   std::int64_t most();
 
  private:
@@ -40,22 +39,22 @@ class MemoryWatch {
   JoinedThread watcher_;  // the last member: it ends before the members that it reads
 };
 
-/// Decides how many documents go through a model side by side, from the memory that earlier documents took.
+/// Decides how many documents go through a model side by side, from the memory that earlier ones took.
 ///
 ///     next = (limit - resident) / largest,  between 1 and `most`                   (1)
 ///
-/// `resident` is the memory of this process now, `largest` the most by which it grew for one document so far.
-/// The first documents are a guess, and so are documents that are longer than all before them: a MemoryWatch
-/// ends what (1) does not foresee.
+/// `resident` is the memory of this process now, and `largest` the most by which it grew for one document so
+/// far. The first documents are a guess, and so are documents longer than all before them. A MemoryWatch
+/// stops what (1) does not foresee.
 class SideBySide {
  public:
-  /// @param limit  bytes of resident memory; 0: none, `most` documents always
+  /// @param limit  bytes of resident memory; 0: none, always `most` documents
   SideBySide(std::int64_t limit, Index first, Index most);
 
   [[nodiscard]] bool is_limited() const { return limit_ > 0; }
-  /// Documents to take side by side now.
+  /// The number of documents to take side by side now.
   [[nodiscard]] Index next() const { return next_; }
-  /// Does some work with `documents` side by side, and measures what they take.
+  /// Does some work with `documents` side by side, and measures the memory that they take.
   void measured(Index documents, const std::function<void()>& work);
 
  private:
@@ -63,8 +62,8 @@ class SideBySide {
   Index next_, most_;
 };
 
-/// Bytes of resident memory that this process can have without a limit of its own: what it has, and most of
-/// what is free.
+/// Resident memory in bytes that this process may have if no limit is given: what it has now and most of the
+/// free memory.
 std::int64_t usual_memory_limit();
 
 }  // namespace headwave

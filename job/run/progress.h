@@ -7,23 +7,23 @@
 
 namespace headwave {
 
-/// Where a job stands.
+/// The progress of a job.
 struct JobProgress {
   std::string stage;      ///< "preparation", "attention", "head_cluster"
-  Index done = 0;         ///< steps of the stage; the stage is over when all are done
-  Index total = 0;        ///< steps of the stage altogether
-  Index done_before = 0;  ///< steps that an earlier run had done
+  Index done = 0;         ///< steps that are done; the stage is over when all are
+  Index total = 0;        ///< steps of the stage
+  Index done_before = 0;  ///< steps that an earlier run did
 };
 using ProgressCallback = std::function<void(const JobProgress&)>;
 
-/// Tells a callback which stage a job is in, and how far in it.
+/// Tells a callback in which stage a job is, and how far.
 class StageReport {
  public:
   /// @param progress  may be empty
   explicit StageReport(ProgressCallback progress) : progress_(std::move(progress)) {}
 
   /// Begins a stage and ends the one before it.
-  /// @param done_before  steps that an earlier run had done
+  /// @param done_before  steps that an earlier run did
   void begin(const std::string& name, Index steps = 1, Index done_before = 0);
   /// Reports how many steps of the stage are done.
   void reached(Index steps);
@@ -38,11 +38,11 @@ class StageReport {
 /// "40 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);
 
-/// Wall time left in the stage, at the rate of the steps done so far; NaN before the first.
+/// Wall time left in the stage at its rate so far, in seconds; NaN before the first step.
 ///
 ///     left = passed (total - done) / (done - done_before) - since, at least 0          (1)
 ///
-/// Stages that come later are not in it: how long they take is not known before they begin.
+/// Later stages are not included: how long they take is not known before they begin.
 /// @param passed  seconds from the beginning of the stage to the last report
 /// @param since   seconds since that report
 double seconds_left(const JobProgress& now, double passed, double since);
@@ -50,7 +50,7 @@ double seconds_left(const JobProgress& now, double passed, double since);
 /// "attention: 12 of 100, about 40 s left"
 std::string progress_text(const JobProgress& now, double passed, double since);
 
-/// Whether a log is due another line.
+/// Whether it is time for another line in a log.
 /// @param passed   seconds since the beginning
 /// @param written  when the last line was written, in the same seconds; 0: no line yet
 /// @param begins   whether a stage has begun since that line

@@ -39,7 +39,7 @@ std::string utc_time(std::time_t time) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-/// As the system calls it; x86 says so, other machines may not.
+/// The system's name for the processor; x86 has one, other machines may not.
 std::string processor() {
   std::ifstream about("/proc/cpuinfo");
   for (std::string line; std::getline(about, line);) {

@@ -17,7 +17,7 @@ namespace headwave {
 
 namespace {
 
-// The file: a line that says what it is, the identity, what is kept, and the digest of all before it.
+// The file: a line that names its purpose, the identity, the bytes, and a digest of everything before it.
 constexpr std::size_t digest_length = 64;
 
 std::string first_line(const SealedKind& kind) {
@@ -47,7 +47,7 @@ Texts texts_in(const std::string& identity) {
   return texts;
 }
 
-/// "seed: 1 there, 2 here"; of a digest nobody wants to see the digits.
+/// "seed: 1 there, 2 here"; the digits of digests are left out.
 std::string difference(const std::string& name, const Texts& there, const Texts& here) {
   if (name.ends_with("sha256")) return name + ": of other files";
   const auto text = [&](const Texts& texts) {

@@ -20,13 +20,13 @@ constexpr const char* extension = ".part";
 
 const SealedKind part_block{.name = "a block of a divided run", .anew = {}, .other = {}};
 
-/// What stands before the sums.
+/// What comes before the sums.
 struct BlockHead {
   Index block = 0, blocks = 0;
   std::string job;
 };
 
-/// Somebody else's .part files, as of browsers, are none.
+/// Whether a name is that of a block. Other programs, such as browsers, also write .part files.
 bool is_block(const std::string& name) {
   return name.size() == std::string_view("block-01-of-64.part").size() && is_numbered_name(name, "block-#-of-#.part");
 }
@@ -49,7 +49,7 @@ std::string run_of(const DocumentBlocks& blocks, Index first, Index last) {
       blocks.count());
 }
 
-/// The first blocks without a file, those in a row together.
+/// Names the first blocks without a file, as far as they follow each other.
 void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& blocks) {
   const auto first = std::find_if(by_block.begin(), by_block.end(), [](const fs::path& file) { return file.empty(); });
   if (first == by_block.end()) return;

@@ -10,19 +10,19 @@
 
 namespace headwave {
 
-/// One part of a job that is divided by hand over machines: a file with the sums of each block of documents. A
-/// file appears whole or not at all, so a part that is run again goes on at its first missing block. Parts of one
-/// job may lie in one folder.
+/// One part of a job that is divided by hand over machines: a file with the sums of each block of documents.
+/// Every file appears whole or not at all, so a part that is run again continues with its first missing
+/// block. Parts of one job may share a folder.
 class ShardFolder {
  public:
   /// @param range     the blocks of this part
-  /// @param identity  as of ResumeFile
+  /// @param identity  as for ResumeFile
   /// @param job       the options as a job file (job_text()), for the command that merges the parts
   ShardFolder(std::filesystem::path folder, DocumentBlocks blocks, BlockRange range, Attributes identity,
               std::string job);
 
   /// The blocks of this part that have no file yet.
-  /// @throws FormatError if a file in the folder, of this part or another, is damaged or belongs to another run
+  /// @throws FormatError if a file in the folder, of any part, is damaged or belongs to another run
   [[nodiscard]] std::vector<Index> missing() const;
   /// Looks at the documents of the missing blocks, and writes a file for each block.
   void gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const;
@@ -37,7 +37,7 @@ class ShardFolder {
   std::string job_;
 };
 
-/// Whether a folder holds blocks of any divided job; false if it cannot be listed.
+/// Whether a folder contains blocks of a divided job; false if it cannot be listed.
 bool holds_shard(const std::filesystem::path& folder);
 
 /// The block files of all parts of a job.
@@ -52,8 +52,8 @@ class ShardFiles {
   [[nodiscard]] const std::string& job() const { return job_; }
   [[nodiscard]] Index files() const { return static_cast<Index>(files_.size()); }
 
-  /// Adds up the sums of all blocks instead of looking at documents.
-  /// @param identity  of the job; all parts must have it
+  /// Adds up the sums of all blocks, in place of looking at documents.
+  /// @param identity  of the job, which all parts must share
   /// @throws FormatError naming a block that is damaged, of another run, given twice, or missing, before
   ///         anything is added
   void gather(const Attributes& identity, DocumentPass& pass, StageReport& report) const;

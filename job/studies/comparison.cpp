@@ -38,8 +38,8 @@ constexpr const char *traces_field = "offset_trace/by_document", *trace_count_fi
 enum class Verdict : std::uint8_t {
   within,       // not beyond the interval
   beyond,       // beyond it
-  no_interval,  // the results hold nothing that an interval could be made of: the difference alone
-  undefined,    // not defined in one of them
+  no_interval,  // the results contain no interval: only the difference is known
+  undefined,    // undefined in one of the results
 };
 
 /// A number of every head in two results.
@@ -49,7 +49,7 @@ struct Change {
   Vector lower = Vector::Constant(first.size(), not_defined), upper = lower;  // interval of second - first; NaN: none
   std::vector<Verdict> verdict = {};
 
-  /// By the interval, where both results define the number.
+  /// Decides by the interval, if both results define the number.
   void judge() {
     verdict.clear();
     for (Index row = 0; row < first.size(); ++row)
@@ -60,8 +60,8 @@ struct Change {
   }
 };
 
-/// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not
-/// say how many it has.
+/// The mean number of query-key pairs at every offset, over documents. Between two sequences, the length of a
+/// document does not give it.
 Vector mean_pairs(const Result& result, const std::vector<Index>& offsets) {
   Vector pairs = Vector::Constant(std::ssize(offsets), not_defined);
   if (result.find(trace_count_field) == nullptr) return pairs;
@@ -74,7 +74,7 @@ Vector mean_pairs(const Result& result, const std::vector<Index>& offsets) {
   return pairs;
 }
 
-/// The Field of that name; nullptr if there is none, or only a NaN without axes that says why.
+/// The Field of that name; null if there is none, or only a NaN without axes that says why.
 const Field* kept_field(const Result& result, const std::string& name) {
   const Field* field = result.find(name);
   return field == nullptr || field->axes.empty() ? nullptr : field;
@@ -96,7 +96,7 @@ std::vector<std::string> head_words(const Result& result, const char* name, cons
                                              : words_of_heads(result, name, part, measured_heads(result));
 }
 
-/// The offset that a result found, in tokens; 0 of a head whose maximum is at itself, NaN of one without.
+/// The offset that a result found, in tokens; 0 if the maximum is at the token itself, NaN if there is none.
 Vector found_offsets(const Result& result) {
   Vector offset = head_numbers(result, measured_offset_field, "all");
   const std::vector<std::string> status = head_words(result, "measured_offset/status", "all");
@@ -105,8 +105,8 @@ Vector found_offsets(const Result& result) {
   return offset;
 }
 
-/// Mean attention weight at every offset in each document: what is summed along a diagonal over its pairs;
-/// between two sequences over the pairs that documents have there on average.
+/// Mean attention weight at every offset in each document: the sum along a diagonal divided by its pairs;
+/// between two sequences, by the mean number of pairs.
 /// @returns a matrix (rows, offsets) per document; none if the result does not keep documents apart
 std::vector<Matrix> document_profiles(const Result& result, Index rows) {
   if (kept_field(result, traces_field) == nullptr || result.find(trace_length_field) == nullptr) return {};
@@ -133,13 +133,13 @@ std::vector<Matrix> document_profiles(const Result& result, Index rows) {
   return profiles;
 }
 
-/// Of every run its own, and the numbers do not depend on them; or told of the analyses, not chosen.
+/// Entries that differ between runs without changing numbers, or that analyses record and nobody chose.
 using Names = std::set<std::string_view>;
 const Names of_the_moment{"command",      "started",    "wall_time_s", "threads",
                           "job",          "NX_class",   "processor",   "resumed_after_documents",
                           "merged_parts", "run_sha256", "wave_length", "wave_documents"};
 
-/// What entries of the provenance are about, but those whose name says so.
+/// The subjects of entries of the provenance, except of those whose name says it.
 const std::pair<const char*, Names> subjects[]{
     {"program", {"version", "commit", "compiler", "libraries", "instruction_set"}},
     {"model",
@@ -179,7 +179,7 @@ std::string span_of(const Axis& axis) {
       axis.values);
 }
 
-/// Whether two results are of stored profiles of the same documents, in other files.
+/// Whether two results are of stored profiles of the same documents in different files.
 bool same_documents_watched(const Attributes& first, const Attributes& second) {
   const std::string ids = attribute_text(first, "ids_sha256");
   return first.contains("watched") && second.contains("watched") && ids == attribute_text(second, "ids_sha256") &&
@@ -190,7 +190,7 @@ struct ProvenanceChange {
   std::string about, name, first, second;
 };
 
-/// What two results' provenance says differently, model first; times, threads and paths of commands left out.
+/// How the provenance of two results differs, model first; without times, threads and paths of commands.
 std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const Attributes& second) {
   std::set<std::string> names;
   for (const Attributes* attributes : {&first, &second})
@@ -207,14 +207,14 @@ std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const 
   return changes;
 }
 
-/// How many of the first documents both looked at: of the same source, by its digest, cut in the same way.
+/// The number of first documents that both looked at: of one source, by its digest, cut in the same way.
 Index common_documents(const Result& first, const Result& second) {
   if (first.find(trace_length_field) == nullptr || second.find(trace_length_field) == nullptr ||
       !first.provenance.contains("source"))
     return 0;
   const auto &one = counts_of(first, trace_length_field, {"document"}),
              &other = counts_of(second, trace_length_field, {"document"});
-  // A text is cut from its beginning, whatever the seed. How many documents a seed gives may change each of them.
+  // A text is cut from its beginning, whatever the seed. Random documents may all change with their number.
   const bool text = attribute_text(first.provenance, "source") == "text";
   if (!text && (!first.provenance.contains("seed") || !second.provenance.contains("seed"))) return 0;
   const std::size_t count = std::min(one.size(), other.size());
@@ -227,7 +227,7 @@ Index common_documents(const Result& first, const Result& second) {
   return static_cast<Index>(count);
 }
 
-/// The length of all documents of a result; 0: they differ, or it does not say.
+/// The length of all documents of a result; 0 if they differ or it is unknown.
 Index one_length(const Result& result) {
   if (result.find(trace_length_field) == nullptr) return 0;
   const auto& lengths = counts_of(result, trace_length_field, {"document"});
@@ -235,7 +235,7 @@ Index one_length(const Result& result) {
   return lengths.empty() || !same ? 0 : lengths.front();
 }
 
-/// @throws ShapeError that names what the two differ in: layers, heads, reach or axes, kind of attention
+/// @throws ShapeError naming how the two differ: layers, heads, reach or axes, kind of attention
 void require_comparable(const Result& first, const Result& second, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < 2; ++i)
     if ((i == 0 ? first : second).find(measured_offset_field) == nullptr)
@@ -270,7 +270,7 @@ void require_comparable(const Result& first, const Result& second, const std::ve
             : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});
 }
 
-/// Weights at one offset per head, NaN for none, with the bands of (2).
+/// The weights of heads at one offset each (NaN: none), with the bands of (2).
 Change weights_at(const MeanChange& change, const Vector& offset, const std::string& name, const std::string& where) {
   const Vector none = Vector::Constant(offset.size(), not_defined);
   Change made{name, "1", "mean weight " + where, none, none};
@@ -287,7 +287,7 @@ Change weights_at(const MeanChange& change, const Vector& offset, const std::str
   return made;
 }
 
-/// Per head where the profile changed most, in standard errors.
+/// The offset at which each head's profile changed most, in standard errors.
 Vector most_changed(const MeanChange& change) {
   Vector offset = Vector::Constant(change.first.rows(), not_defined);
   for (Index row = 0; row < offset.size(); ++row) {
@@ -301,7 +301,7 @@ Vector most_changed(const MeanChange& change) {
   return offset;
 }
 
-/// Why no band is finite; empty: they are.
+/// Why no band is finite; empty if some are.
 std::string why_untested(const MeanChange& change, const ComparisonOptions& options) {
   if (std::isfinite(change.factor)) return "";
   if (change.least_level <= options.level / 2)
@@ -322,10 +322,10 @@ struct Comparison {
   Axis layer, head;
   Index rows = layer.size() * head.size();
   std::vector<ProvenanceChange> provenance = provenance_changes(first.provenance, second.provenance);
-  Index pairs = common_documents(first, second);    // of documents that are compared; 0: all of both, which are others
-  Index first_documents = 0, second_documents = 0;  // that each result has
-  std::string untested = {};                        // why no document decides; empty: they do
-  MeanChange profiles = {};  // (rows, offsets) mean weight at -reach .. reach; no offsets: not kept
+  Index pairs = common_documents(first, second);    // documents that both have and that are compared; 0: none
+  Index first_documents = 0, second_documents = 0;  // of each result
+  std::string untested = {};                        // why no document decides; empty if they do
+  MeanChange profiles = {};  // (rows, offsets) mean weight at -reach .. reach; no offsets: not stored
   Vector profile_offset = Vector::Constant(rows, not_defined);  // where the profile changed most, in standard errors
   std::vector<Change> measures = {};
 
@@ -338,8 +338,8 @@ struct Comparison {
   [[nodiscard]] std::vector<Field> fields() const;
 };
 
-/// What documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of comparison.h; the mean
-/// profiles; or why nothing is decided.
+/// Adds what documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of
+/// comparison.h; the mean profiles; or why nothing is decided.
 void Comparison::add_profiles() {
   const Vector from = found_offsets(first), to = found_offsets(second);
   measures.push_back(
@@ -364,15 +364,15 @@ void Comparison::add_profiles() {
       weights_at(profiles, profile_offset, "profile", "where the profile changed most, in standard errors"));
 }
 
-/// A measure with intervals, of which (3) and (4) hold once it is known how many there are.
+/// A measure with intervals. (3) and (4) can be applied once the number of intervals is known.
 struct Ends {
   std::size_t measure;
   double coverage = 1;
   std::array<Vector, 2> lower = {}, upper = {};
 };
 
-/// Takes the intervals of heads without a preference in either result: parts of a profile that has no
-/// strength mean nothing, and neither does their change.
+/// Removes the intervals of heads without a preference in both results: the parts of a profile without
+/// strength mean nothing, nor does their change.
 void ignore_no_preference(Ends& ends, const Result& first, const Result& second) {
   const std::array words{head_words(first, account_verdict_field, ""), head_words(second, account_verdict_field, "")};
   const auto says_nothing = [](const std::string& word) {
@@ -432,7 +432,7 @@ void Comparison::add_measures() {
   widen(measures, intervals, options.level);
 }
 
-/// An offset is beyond if it differs and one of the weights there is.
+/// An offset is beyond if it differs and one of the two weights is beyond.
 void Comparison::judge() {
   for (Change& measure : measures) measure.judge();
   if (!untested.empty()) return;
@@ -445,14 +445,14 @@ void Comparison::judge() {
   }
 }
 
-/// Whether some measure of that head is beyond its interval.
+/// Whether some measure of a head is beyond its interval.
 bool Comparison::beyond(Index row) const {
   return std::ranges::any_of(measures, [&](const Change& measure) {
     return measure.verdict[static_cast<std::size_t>(row)] == Verdict::beyond;
   });
 }
 
-/// Rows, those that changed first, by how far their profile moved.
+/// Rows; heads that changed come first, sorted by how far their profile moved.
 std::vector<Index> Comparison::order() const {
   Vector size = Vector::Zero(rows);
   for (const Change& measure : measures)
@@ -538,7 +538,7 @@ std::vector<Field> Comparison::fields() const {
   return fields.append(change.taken()).taken();
 }
 
-/// Whether what differs may be read as a change of heads.
+/// Says whether differences may be read as changes of heads.
 std::string Comparison::comparable() const {
   const auto differs = [&](const char* about) {
     return std::ranges::count(provenance, about, &ProvenanceChange::about) > 0;

@@ -63,7 +63,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
   JobOptions job;
   job.only = {std::string(head_account_analysis.name)};
   job.reach = options.reach;
-  job.dealt_tokens = job.draws = 0;  // the measured profile is all that is read, and its weight tells what it is worth
+  job.dealt_tokens = job.draws = 0;  // only the measured profile is read, and its weight says what it is worth
   const int threads = thread_count(options.threads);
   DocumentPass pass(input.model, *input.source, job, threads);
   StageReport report(progress);
@@ -85,7 +85,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
 
 namespace {
 
-/// In the words of the options.
+/// Checks the options, in their own words.
 void require_options(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options) {
   const Index positions = model.stack.embedding.positions.rows(), length = options.atlas.length;
   if (positions > 0 && (length > positions || length == 1))
@@ -98,13 +98,13 @@ void require_options(const Model& model, const ModelPlace& place, const ModelAtl
                      give("rows", fmt::format("2 to {}, or 0", positions), "for those that look trained"));
 }
 
-/// How many positions are looked at: as many as were asked for, among the rows that are read.
+/// The number of positions that are looked at: as many as were asked for, among the rows that are read.
 Index positions_read(const Stack& stack, const ModelAtlasOptions& options) {
   const Index rows = rows_to_read(stack, options.rows);
   return options.atlas.length > 0 ? std::min(options.atlas.length, rows) : rows;
 }
 
-/// Tokens of a document of random words: as asked for, or as the model is usually given, but within the rows
+/// The tokens of a document of random words: as asked for, or as usual for the model, but within the rows
 /// that are read.
 Index tokens_of(const Model& model, const ModelAtlasOptions& options) {
   if (options.atlas.length > 0) return options.atlas.length;
@@ -123,7 +123,7 @@ std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& option
   return position_atlas(stack, atlas);
 }
 
-/// Why no document can pass through a model; empty: it can.
+/// Why no document can pass through a model; empty if it can.
 std::string no_passes(const PartialModel& partial, const ModelAtlasOptions& options) {
   if (options.words.documents == 0) return "none were asked for";
   if (!partial.missing.empty()) return "the checkpoint is not whole";
@@ -139,7 +139,7 @@ std::vector<KindResult> passed(const Model& model, const ModelPlace& place, cons
   return word_passes(input, {.reach = options.atlas.reach, .threads = options.atlas.threads}, progress);
 }
 
-/// What words predict stands first: it holds in every layer.
+/// Puts what random words predict first, because it holds in every layer.
 void add_passed(Result& result, const std::vector<KindResult>& passes, AttentionKind kind) {
   for (const KindResult& pass : passes) {
     if (pass.kind != kind) continue;

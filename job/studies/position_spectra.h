@@ -10,19 +10,19 @@
 namespace headwave {
 
 struct PositionSpectraOptions {
-  Index length = 0;  ///< T, only the first so many positions, of those that `rows` has; 0: all of these
-  Index rows = 0;    ///< of the table, the first so many; 0: those that were trained (core/model/layer_positions.h)
+  Index length = 0;  ///< T: only the first T positions, among the first `rows`; 0: all of these
+  Index rows = 0;    ///< only the first rows of the table; 0: those that were trained (core/model/layer_positions.h)
   PositionSpectrumOptions spectrum;
 };
 
 /// The spectrum of one model's position table.
 struct ModelSpectrum {
-  std::string name;  ///< the folder's
+  std::string name;  ///< that of the folder
   PositionSpectrum spectrum;
   Result result;  ///< its Fields, with the model's digests and the options as provenance
 };
 
-/// Spectra of the position tables of several models, to be compared.
+/// Spectra of the position tables of several models, for comparison.
 ///
 /// @param models  model directories, or safetensors files with config.json beside them; little but positions
 ///                need be there

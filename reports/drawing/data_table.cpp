@@ -21,8 +21,8 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-/// Whether a spreadsheet might take a text for a formula, which can run programs; or for one of ours, see
-/// below.
+/// Whether a spreadsheet might take a text for a formula, which can run programs. An apostrophe counts too,
+/// so that one that kept_text() adds can be told from the text's own.
 bool may_be_run(const std::string& text) {
   return !text.empty() && std::string_view("=+-@'").find(text.front()) != std::string_view::npos;
 }
@@ -36,7 +36,7 @@ std::string kept_text(const std::string& text) {
       out += std::array{"\\\\", "\\t", "\\n", "\\r"}[named];
     else if (byte < ' ' || byte == 0x7F)
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
-    else if (byte == 0xC2 && next >= 0x80 && next < 0xA0)  // control characters of eight bits, in UTF-8
+    else if (byte == 0xC2 && next >= 0x80 && next < 0xA0)  // C1 control characters in UTF-8
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(text[++i] & 0xFF));
     else
       out += text[i];
@@ -97,7 +97,7 @@ std::string data_block(const std::string& name, const Rows& rows) {
       lines += c + 1 < row.size() ? '\t' : '\n';
     }
   std::string end = "_end_";
-  while (lines.find(end) != std::string::npos) end += '_';  // a text could be taken for the end of the block
+  while (lines.find(end) != std::string::npos) end += '_';  // a text could be mistaken for the end of the block
   return fmt::format("{} << {}\n{}{}\n", name, end, lines, end);
 }
 

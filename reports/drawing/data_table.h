@@ -18,33 +18,32 @@ struct Cell : std::variant<double, Index, std::string> {
   Cell(const char* text) : variant(std::string(text)) {}                           // NOLINT: as above
 };
 
-/// Rows of numbers and texts.
 using Rows = std::vector<std::vector<Cell>>;
 
-/// A table that is exported, as columns of one length.
+/// A table for export: columns of equal length.
 struct DataColumn {
   std::string name;
   std::vector<Cell> cells;
 };
 using DataTable = std::vector<DataColumn>;
 
-/// Comma-separated values after RFC 4180, for pandas, R and spreadsheets, in UTF-8 with bare line feeds: a
-/// line of column names, then the rows. Doubles are written so that they read back to the same bits, undefined ones are
-/// empty cells. Tab, line end and backslash in texts are written as \t, \n, \r and \\, other control characters as
-/// \u001b, so that a row is one line. A text that begins with = + - @, which a spreadsheet could take for a formula, or
-/// with an apostrophe, stands after an apostrophe. Texts stand in double quotes where they hold a comma, a quote, or a
-/// space at an end, or are empty; bytes that are no UTF-8 become U+FFFD.
+/// Writes a table as comma-separated values (RFC 4180) in UTF-8 with bare line feeds: a line of column names,
+/// then the rows. Doubles read back to the same bits; NaN becomes an empty cell. In texts, tab, line feed,
+/// carriage return and backslash become \t, \n, \r and \\, and other control characters become escapes such
+/// as \u001b, so that every row is one line. A text that begins with = + - @, which a spreadsheet could
+/// take for a formula, or with an apostrophe gets an apostrophe in front. A text is quoted if it is empty,
+/// contains a comma or a quote, or begins or ends with a space. Invalid UTF-8 becomes U+FFFD.
 std::string comma_separated(const DataTable& table);
 
-/// A cell of that, and a line of cells, for tables too long to be held. A line is never empty: programs skip
-/// such.
+/// Write one cell, or one line of cells, as comma_separated() does, for tables too long to be held in memory.
+/// A line is never empty, because readers skip empty lines.
 std::string csv_cell(const Cell& cell);
 std::string csv_line(const std::vector<std::string>& cells);
 
-/// A data block of gnuplot: its name, the rows as lines, cells separated by tabs, and an end that no text is taken for.
-/// Characters in texts that cannot be seen are written out (visible_text()), then double quotes, at which gnuplot ends a
-/// text, and backslashes as escapes.
-/// @param name  "$data0"
+/// Writes a data block for gnuplot: the name, one line per row with cells separated by tabs, and an end mark
+/// that no text contains. In texts, invisible characters are written out (visible_text()); then double
+/// quotes, which would end a text, and backslashes become escapes.
+/// @param name  of the block: "$data0"
 std::string data_block(const std::string& name, const Rows& rows);
 
 }  // namespace headwave

@@ -15,11 +15,11 @@ namespace headwave {
 namespace {
 
 constexpr double from_edge = 0.14;                     // inches from the page's edge to the first row of a legend
-constexpr double legend_row = 0.15, note_line = 0.12;  // inches from one to the next
+constexpr double legend_row = 0.15, note_line = 0.12;  // inches between two rows
 constexpr double least_width = 2.0, most_width = 7.0;  // inches
 constexpr double page_height = 9.0;                    // inches
 
-/// Rows of a legend on a page so wide, by a rough guess of how wide its entries are.
+/// The number of rows of a legend on a page of this width, from a rough guess of the width of its entries.
 Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
   double widest = 0;
   for (const LegendEntry& entry : entries)
@@ -28,7 +28,7 @@ Index legend_rows(const std::vector<LegendEntry>& entries, double width) {
   return static_cast<Index>(std::ceil(static_cast<double>(entries.size()) / in_row));
 }
 
-/// Notes in as many lines as their words need, by a rough estimate.
+/// Joins the notes into lines that fit the width, by a rough estimate.
 std::vector<std::string> note_lines(const FigurePanels& panels, double width) {
   const auto fits = static_cast<Index>(width * 72 / 3.5);  // letters of 6 points
   std::vector<std::string> lines;
@@ -40,7 +40,7 @@ std::vector<std::string> note_lines(const FigurePanels& panels, double width) {
   return lines;
 }
 
-/// A drawing of its own inside the multiplot, since gnuplot would fold a panel's legend to the panel's width.
+/// Draws the legend as a plot of its own: gnuplot would fold the legend of a panel to the panel's width.
 std::string legend_script(const std::vector<LegendEntry>& legend, const PanelGrid& grid) {
   const Index rows = legend_rows(legend, grid.width());
   std::string plot;
@@ -98,7 +98,7 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
   PanelGrid grid = panels.grid;
   PanelGrid::Margin& margin = grid.margin;
   const double natural = grid.panel.width;
-  const auto room = [&](std::size_t columns) {  // for each of so many panels in a row
+  const auto room = [&](std::size_t columns) {  // width of each panel in a row of so many
     return (page - margin.left - margin.right - static_cast<double>(columns - 1) * grid.gap.x) /
            static_cast<double>(columns);
   };
@@ -107,7 +107,7 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
   if (page > 0) {
     while (grid.columns > 1 && room(grid.columns) < panels.least) --grid.columns;
     const std::size_t rows = (n + grid.columns - 1) / grid.columns;
-    grid.columns = (n + rows - 1) / rows;  // rows equally full
+    grid.columns = (n + rows - 1) / rows;  // so that rows are equally full
     grid.panel.width = std::max(0.2, panels.grows ? room(grid.columns) : std::min(natural, room(grid.columns)));
   }
   grid.rows = (n + grid.columns - 1) / grid.columns;
@@ -116,7 +116,7 @@ PanelGrid grid_of(const FigurePanels& panels, std::size_t n, double page) {
   margin.bottom += note_line * static_cast<double>(note_lines(panels, width).size());
   if (panels.flatness > 0) {
     grid.panel.height = panels.flatness * grid.panel.width;
-  } else if (page > 0 && grid.rows == 1) {  // broader panels of one row also grow in height
+  } else if (page > 0 && grid.rows == 1) {  // broader panels in a single row also grow in height
     const double fits = (page_height - margin.top - margin.bottom) / grid.panel.height;
     grid.panel.height *= std::max(1.0, std::min(grid.panel.width / natural, fits));
   }

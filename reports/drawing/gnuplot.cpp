@@ -23,8 +23,8 @@ namespace {
 
 constexpr double text_size = 8.0;  // points
 
-/// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a
-/// user unit, of which there are 72 to the inch. The factors make the three look alike.
+/// The `set terminal` command of a format. Each terminal counts sizes in its own way: the cairo terminals
+/// take a point for 1/96 inch, the SVG terminal for 1/72 inch. The factors make the three formats look alike.
 std::string terminal(const std::string& format, const GnuplotScript& script) {
   const double width = script.width, height = script.height;
   const std::string font = fmt::format("font \"{},{}\"", font_name, text_size);
@@ -38,7 +38,7 @@ std::string terminal(const std::string& format, const GnuplotScript& script) {
         "dashlength 0.6 background \"#ffffff\"\n",
         width * 72, height * 72, font);
   if (format == "png") {
-    // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
+    // 200 dots per inch, or fewer so that no side exceeds 8000 dots; cairo's limit is 32767.
     const double dots = std::min(200.0, 8000.0 / std::max(width, height));
     return fmt::format(
         "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
@@ -48,9 +48,9 @@ std::string terminal(const std::string& format, const GnuplotScript& script) {
   throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
 }
 
-/// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the
-/// PDF. Browsers smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in
-/// XML may hold, gnuplot leaves the ">" as it is.
+/// Gives an SVG the size of the PDF on paper and the name of the figure; gnuplot writes a size in pixels and
+/// the title "Gnuplot". Browsers smooth the few pixels of an embedded heat map unless told not to. XML text
+/// may not contain "]]>", whose ">" gnuplot does not escape.
 std::string finished_svg(std::string svg, const std::string& name, const GnuplotScript& script) {
   replace_all(svg, fmt::format("\n width=\"{:.0f}\" height=\"{:.0f}\"", script.width * 72, script.height * 72),
               fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", script.width, script.height));
@@ -72,7 +72,7 @@ FileDescriptor file_in_memory(const std::string& content, const std::string& wha
   return file;
 }
 
-/// All that a file in memory holds.
+/// The content of a file in memory.
 std::string content_of(const FileDescriptor& file, const std::string& what) {
   const off_t size = ::lseek(file.get(), 0, SEEK_END);
   std::string text(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
@@ -85,17 +85,17 @@ std::string content_of(const FileDescriptor& file, const std::string& what) {
   return text;
 }
 
-/// Runs gnuplot, which reads its script from a file in memory as file 3 and writes what it complains of to another.
-/// @param what  what errors begin with: "figure offset_profile"
-/// @returns its output; nothing if there is no such program on PATH
-/// @throws IoError if it fails, with its last line
+/// Runs gnuplot, which reads its script from a file in memory (descriptor 3); another takes its complaints.
+/// @param what  how errors begin: "figure offset_profile"
+/// @returns the output; nothing if there is no gnuplot on PATH
+/// @throws IoError with gnuplot's last line if it fails
 std::optional<std::string> gnuplot_output(const std::string& arguments, const std::string& script,
                                           const std::string& what) {
   const FileDescriptor input = file_in_memory(script, what), errors = file_in_memory("", what);
   const auto file = [pid = ::getpid()](const FileDescriptor& one) {
     return fmt::format("/proc/{}/fd/{}", pid, one.get());
   };
-  // GNUTERM names a terminal that gnuplot opens first, which it may not have.
+  // GNUTERM may name a terminal that this gnuplot lacks, and gnuplot would open it first.
   const std::string command =
       fmt::format("GNUTERM=unknown exec gnuplot {} </dev/null 2>{} 3<{}", arguments, file(errors), file(input));
   std::FILE* pipe = ::popen(command.c_str(), "r");
@@ -105,10 +105,10 @@ std::optional<std::string> gnuplot_output(const std::string& arguments, const st
   while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) made.append(piece.data(), count);
   if (std::ferror(pipe) != 0) fail(what, "read what gnuplot draws");
   const int status = ::pclose(pipe);
-  constexpr int missing = 127;  // the shell's code
+  constexpr int missing = 127;  // exit code of a shell that does not find a command
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return made;
   if (WIFEXITED(status) && WEXITSTATUS(status) == missing) return std::nullopt;
-  // What went wrong is on the last line, below the command that failed.
+  // The last line says what went wrong; the lines above it repeat the command that failed.
   const std::string said = content_of(errors, what), lines = said.substr(0, said.find_last_not_of(" \n") + 1);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   throw IoError(fmt::format("{}: gnuplot ended with code {} and said: {}", what, code,
@@ -123,11 +123,11 @@ std::optional<std::string> gnuplot_output(const std::string& arguments, const st
 
 std::vector<std::string> drawn_by_gnuplot(const GnuplotScript& script, const std::string& name,
                                           const std::vector<std::string>& formats) {
-  // Data blocks hold texts with spaces and '#' in them.
+  // Texts in data blocks contain spaces and '#'.
   const std::string reading = "set encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
-  std::vector<std::future<std::optional<std::string>>> running;  // all formats side by side
+  std::vector<std::future<std::optional<std::string>>> running;
   for (const std::string& format : formats)
-    // -d: neither the user's nor the system's start-up file may change how a figure looks.
+    // -d: the start-up files of the user and the system must not change how a figure looks.
     running.push_back(std::async(std::launch::async, gnuplot_output, "-d /dev/fd/3",
                                  reading + terminal(format, script) + script.commands, "figure " + name));
   std::vector<std::string> files;

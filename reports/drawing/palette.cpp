@@ -16,7 +16,7 @@ constexpr std::array<std::uint32_t, 8> okabe_ito{0x0072B2, 0xD55E00, 0x009E73, 0
 constexpr std::array<std::uint32_t, 10> viridis{0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E,
                                                 0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C, 0xFDE725};
 
-/// One of the three bytes of a colour: 0 red, 1 green, 2 blue.
+/// One byte of a colour: 0 red, 1 green, 2 blue.
 int part_of(std::uint32_t color, unsigned part) {
   return static_cast<int>(color >> (16U - 8U * part) & 0xFFU);
 }
@@ -28,7 +28,7 @@ Ink categorical(Index i) {
 }
 
 Ink text_on(Ink ink) {
-  // Between the contrast ratios to white and to black, of luminance by the sRGB weights.
+  // Relative luminance: weights of sRGB, with 2.2 for its exponent.
   constexpr std::array weights{0.2126, 0.7152, 0.0722};
   double luminance = 0;
   for (unsigned part = 0; part < 3; ++part)

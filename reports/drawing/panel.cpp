@@ -36,7 +36,7 @@ std::string letter_words(const Letters& letters) {
   return letters.front ? words + " front" : words;
 }
 
-/// Their places and names.
+/// The places and names of tics.
 std::string tic_words(const Tics& tics) {
   std::string list;
   for (const Tic& tic : tics.named)
@@ -46,7 +46,7 @@ std::string tic_words(const Tics& tics) {
   return std::isnan(tics.first) ? fmt::format("{}", tics.step) : fmt::format("{},{}", tics.first, tics.step);
 }
 
-/// @param named  whether the axis has numbers; common ones have them on one panel
+/// @param named  whether this panel has the numbers of an axis that several panels share
 std::string axis_words(char which, const PanelAxis& axis, bool named) {
   std::string words = fmt::format("set {}range [{}:{}]\n", which, axis.range.low, axis.range.high);
   if (axis.log > 0) words += fmt::format("set logscale {} {}\n", which, axis.log);
@@ -63,7 +63,7 @@ std::string axis_words(char which, const PanelAxis& axis, bool named) {
                              formats[static_cast<std::size_t>(tics.numbers)]);
 }
 
-/// Rows of columns of numbers.
+/// Turns columns of numbers into rows, as many as the shortest column has.
 Rows rows_of(std::initializer_list<std::span<const double>> columns) {
   std::size_t count = std::numeric_limits<std::size_t>::max();
   for (const auto& column : columns) count = std::min(count, column.size());
@@ -150,7 +150,7 @@ ColorBar amount_bar(double largest, const std::string& title, double away) {
 std::string text_words(const std::string& text) {
   std::string out;
   for (const char c : visible_text(text)) {
-    // Inside double quotes gnuplot takes backslashes for escapes, and runs what stands between backticks.
+    // Inside double quotes gnuplot interprets backslashes, and runs what stands between backticks.
     if (c == '"' || c == '\\' || c == '`')
       out += fmt::format("\\{:03o}", static_cast<unsigned>(c));
     else

@@ -14,30 +14,30 @@ namespace headwave {
 /// The smallest size of letters, in points on paper.
 inline constexpr double least_letters = 6.0;
 
-/// One of a place's two coordinates, in gnuplot's words: on the axis; as a part of the panel's width or height, 0 left or
-/// below; as a part of the page's.
+/// One coordinate of a Place, in gnuplot's words. value() is a number on the axis, share() a part of the
+/// panel's width or height (0: left or lower edge), page_share() a part of the page's.
 std::string value(double number);
 std::string share(double part);
 std::string page_share(double part);
 
-/// Where something stands on a panel or a page.
+/// A point on a panel or a page.
 struct Place {
   std::string x, y;
 };
 
-/// Equal panels in rows and columns on one page, everything in inches. Row 0 is the top one.
+/// Equal panels in rows and columns on one page. Lengths are in inches. Row 0 is at the top.
 struct PanelGrid {
   std::size_t rows = 1, columns = 1;
   struct Size {
     double width = 3.0, height = 2.0;
   } panel = {};
   struct Gap {
-    double x = 0.0, y = 0.0;  ///< between two panels of a row, for tic labels or a colour bar, and of a column
+    double x = 0.0, y = 0.0;  ///< between panels of a row (for tic labels or a colour bar), and of a column
   } gap = {};
   struct Margin {
     double left = 0.66, right = 0.14, top = 0.3, bottom = 0.5;
   } margin = {};           ///< of the page
-  std::size_t panels = 0;  ///< how many there are, where the last row is not full; 0: rows * columns
+  std::size_t panels = 0;  ///< number of panels if the last row is not full; 0: rows * columns
 
   [[nodiscard]] double width() const;
   [[nodiscard]] double height() const;
@@ -45,55 +45,54 @@ struct PanelGrid {
   [[nodiscard]] double panel_bottom(std::size_t row) const;
   /// Whether no panel stands below panel k; panels follow each other row by row.
   [[nodiscard]] bool is_lowest(std::size_t k) const { return k + columns >= (panels > 0 ? panels : rows * columns); }
-  /// A point given in inches from the page's left and lower edge.
+  /// The point at a distance in inches from the page's left and lower edges.
   [[nodiscard]] Place at(double x, double y) const { return {page_share(x / width()), page_share(y / height())}; }
 };
 
-/// A line, with dots on it where their size is above 0.
+/// A line, with dots on it if `dots` is above 0.
 struct Line {
   Ink ink = ink::text;
   double width = 1.0;     ///< half points
-  std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces, or the number of one; empty: solid
-  double dots = 0.0;      ///< size; 1 is about 0.09 inches
-  int point = 7;          ///< gnuplot's shape of the dots
+  std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces, or its number; empty: solid
+  double dots = 0.0;      ///< size of dots; 1 is about 0.09 inches
+  int point = 7;          ///< shape of dots, as gnuplot numbers them
 };
 
-/// Line i: its colour, with another dash and shape of dots for each, so that lines differ in black and white.
+/// The style of line i: a colour, a dash and a shape of dots, so that lines also differ in black and white.
 Line categorical_line(Index i, double width = 1.8, double dots = 0.0);
 
-/// Which part of a text is at its place.
+/// Which part of a text stands at its place.
 enum class Anchor { left, center, right };
 
-/// How a text is written.
 struct Letters {
   double points = 0.0;  ///< 0: as along axes
   bool bold = false;
   Ink ink = ink::text;
   Anchor anchor = Anchor::left;
-  double right = 0.0, up = 0.0;  ///< moved by a number of letters
-  double up_share = 0.0;         ///< moved by a part of the panel's height
-  bool upward = false;           ///< read from below
-  bool front = false;            ///< before the curves
+  double right = 0.0, up = 0.0;  ///< shift, in letters
+  double up_share = 0.0;         ///< shift upwards as a part of the panel's height, in place of `up`
+  bool upward = false;           ///< reads from bottom to top
+  bool front = false;            ///< in front of the curves
 };
 
-/// 1, 2 or 5 times a power of ten that puts about four tics into a range.
+/// A round step, 1, 2 or 5 times a power of ten, that puts about four tics into a range.
 /// @param range  > 0
 double tic_step(double range);
 
-/// The range that an axis shows; `low` is the larger number if the axis runs the other way.
+/// The range of an axis; `low` is the larger number if the axis runs the other way.
 struct ValueRange {
   double low = 0.0;
   double high = 1.0;
 };
 
-/// From zero, or a little below the smallest value if that is negative, to a little above the largest; only
-/// finite values count. Never empty: gnuplot fails on an empty range.
+/// A range for an axis: from zero, or a little below the smallest value if that is negative, to a little
+/// above the largest. Only finite values count. Never empty: gnuplot fails on an empty range.
 ValueRange range_with_zero(std::span<const double> values);
 
 /// The smallest and the largest finite number above 0; {0, 0} if there is none.
 ValueRange positive_range(std::span<const double> values);
 
-/// The largest finite number, and `least` at least.
+/// The largest finite number, but at least `least`.
 double largest_of(std::span<const double> numbers, double least = 0.0);
 
 /// A tic that has a name instead of a number.
@@ -102,23 +101,22 @@ struct Tic {
   std::string name;
 };
 
-/// How an axis' numbers are written: with room for a sign before them, without, not at all.
+/// How the numbers of an axis are written: with room for a sign, without it, or not at all.
 enum class Numbers { aligned, plain, none };
 
-/// The tics of an axis.
 struct Tics {
-  double step = 0.0;                                        ///< 0: wherever they are round
-  double first = std::numeric_limits<double>::quiet_NaN();  ///< none below; NaN: from the end of the axis
-  std::vector<Tic> named = {};                              ///< if there are any, only these
+  double step = 0.0;                                        ///< 0: gnuplot chooses round places
+  double first = std::numeric_limits<double>::quiet_NaN();  ///< no tics below it; NaN: from the end of the axis
+  std::vector<Tic> named = {};                              ///< if there are any, the only tics
   Numbers numbers = Numbers::aligned;
-  double points = 0.0;  ///< size of letters; 0: as elsewhere
-  double away = 0.0;    ///< distance of names from the axis in letters; below 0: towards it
-  bool upward = false;  ///< read from below
+  double points = 0.0;  ///< size of letters; 0: as along other axes
+  double away = 0.0;    ///< distance of names from the axis in letters; negative: towards it
+  bool upward = false;  ///< reads from bottom to top
 };
 
 /// Names for cells 0, 1, ...: as many as do not touch.
-/// @param inches  that the cells share
-/// @param each    inches that a name takes
+/// @param inches  length that the cells share
+/// @param each    length that a name takes, inches
 std::vector<Tic> spaced(const std::vector<Index>& numbers, double inches, double each);
 
 /// An axis of a panel, and its title.
@@ -126,34 +124,33 @@ struct PanelAxis {
   ValueRange range = {};
   Tics tics = {};
   int log = 0;             ///< base of a logarithmic axis; 0: linear
-  bool common = false;     ///< of all panels of a column or row: numbers and title at the lowest, or leftmost, alone
+  bool common = false;     ///< shared by a column or row: only the lowest, or leftmost, panel has numbers and title
   std::string title = {};  ///< centred beside the axis
   double away = 0.0;       ///< inches from the frame to the title; 0: 0.37 below, 0.5 at the left
   bool shown = true;
 };
 
-/// The axis of cells 0, 1, ..., with names; y axes run downwards.
+/// The axes of cells 0, 1, ..., across and down; the axis down has 0 at the top.
 PanelAxis cells_across(std::size_t count, const Tics& tics = {});
 PanelAxis cells_down(std::size_t count, const Tics& tics = {});
 
-/// The frame of a panel.
 enum class Frame { whole, base_line, none };
 
-/// A bar of the heat map's colours right of a panel.
+/// A bar of a heat map's colours, at the right of a panel.
 struct ColorBar {
   double away = 0.08;   ///< inches from the panel
   double width = 0.08;  ///< inches
   Tics tics;
   std::string title = {};
-  double title_right = 0.0;  ///< letters by which the title is moved
-  bool common = false;       ///< stands right of the last column, for the panels of all columns
+  double title_right = 0.0;  ///< shift of the title, in letters
+  bool common = false;       ///< at the right of the last column, for the panels of all columns
 };
 
-/// The bar of amounts from 0 to the largest, with small numbers.
+/// A colour bar of amounts from 0 to `largest`, with small numbers.
 ColorBar amount_bar(double largest, const std::string& title, double away);
 
-/// A heat map: amounts in columns and rows, and where they stand on the axes. Every cell is a block of pixels: viewers
-/// that smooth small images then soften edges only, and gnuplot draws no image of a single row or column.
+/// A heat map: an amount for each cell, and where columns and rows stand on the axes. Cells are blocks of
+/// pixels, since gnuplot draws no image of one row or column, and viewers may smooth small images.
 struct Cells {
   std::size_t columns = 0, rows = 0;
   std::function<double(std::size_t column, std::size_t row)> amount;
@@ -162,32 +159,31 @@ struct Cells {
   std::function<double(double row)> y = [](double row) { return row; };
 };
 
-/// One line of a legend.
 struct LegendEntry {
   std::string title;
   Line line;
 };
 
-/// In gnuplot's words.
-std::string text_words(const std::string& text);  ///< in quotes; nothing in it can end them or act as a command
+/// Values in gnuplot's words.
+std::string text_words(const std::string& text);  ///< quoted; no text can end the quotes or act as a command
 std::string color_words(Ink ink);
 std::string line_words(const Line& line);
 
-/// Something plotted: rows, and gnuplot's words for how. Columns are taken in their order unless `columns` says.
+/// Data to plot: rows, and gnuplot's words for how. `columns` says which columns are used, empty: all.
 struct Series {
   Rows rows;
   std::string with, columns = {};
 };
 
-/// One panel of a figure: axes, what is plotted, and words. Nothing of one panel affects another.
+/// One panel of a figure: axes, plotted data and words.
 ///
-///     Panel& panel = figure.panel(0);
+///     Panel& panel = figure.panels[0];
 ///     panel.x = {.range = {-16, 16}, .tics = {.step = 10}, .title = "offset t = key − query (tokens)"};
 ///     panel.vertical(0, {ink::zero_line, 0.7});
 ///     panel.curve(offsets, weights, {ink::measured, 1.3});
 ///
-/// Words are our own. Numbers and texts of a result reach gnuplot in data blocks only, so no token or path can act as a
-/// command.
+/// The words are ours. Numbers and texts of a result reach gnuplot only in data blocks and through
+/// text_words(), so that no token or path can act as a command.
 class Panel {
  public:
   /// @param row, column  place in the grid, from 0
@@ -197,11 +193,11 @@ class Panel {
   std::vector<Tic> upper = {};  ///< names above the panel, at places of the x axis
   Frame frame = Frame::whole;
   double tic_length = 0.5;
-  ValueRange colors = {};           ///< of amounts that the colours show
-  std::vector<Series> series = {};  ///< what was plotted, first below
-  std::vector<Panel> others = {};   ///< in other parts of the same place
+  ValueRange colors = {};           ///< range of the amounts that the colours show
+  std::vector<Series> series = {};  ///< plotted data; the first is lowest
+  std::vector<Panel> others = {};   ///< panels in other parts of the same place
 
-  /// Restricts the panel to a part of its height, between two shares of it.
+  /// Restricts the panel to a part of its height, from the share `low` to the share `high`.
   void part(double low, double high);
 
   [[nodiscard]] bool is_leftmost() const { return leftmost_; }
@@ -210,23 +206,23 @@ class Panel {
   [[nodiscard]] double height() const { return top_ - bottom_; }
   [[nodiscard]] const PanelGrid& grid() const { return grid_; }
 
-  /// A place given in inches right of the panel's left edge and above its upper edge.
+  /// The point at a distance in inches right of the panel's left edge and above its upper edge.
   [[nodiscard]] Place over(double right, double up) const { return grid_.at(left_ + right, top_ + up); }
-  /// A text at a place; a text above the panel's left or right end.
+  /// Write a text at a place, or above the panel's left or right end.
   void note(const std::string& text, const Place& place, const Letters& letters = {});
   void above(const std::string& text, Anchor end, Letters letters) {
     letters.anchor = end;
     note(text, {share(end == Anchor::left ? 0 : 1), share(1)}, letters);
   }
-  /// The panel's name: bold, above its left end.
+  /// Writes the panel's name in bold above its left end.
   void name(const std::string& text, double points = 8, double up = 0.5) {
     above(text, Anchor::left, {.points = points, .bold = true, .up = up});
   }
-  /// The number to look at: a dot, or a ring, with a text beside it.
+  /// Marks the number to look at with a dot or a ring, and a text beside it.
   void mark(const Place& place, double size, const std::string& text = "", const Letters& letters = {},
             bool ring = false);
 
-  /// Straight lines across the whole panel, drawn below what is plotted.
+  /// Draw straight lines below the plotted data; level() and, by default, vertical() cross the whole panel.
   void vertical(double at, const Line& line, const std::string& end = share(1)) {
     segment({value(at), share(0)}, {value(at), end}, line);
   }
@@ -234,30 +230,29 @@ class Panel {
   void segment(const Place& from, const Place& to, const Line& line);
 
   void curve(std::span<const double> xs, std::span<const double> ys, const Line& line);
-  /// Coloured by numbers.
+  /// Draws a curve in the colour that the palette has for a number.
   void colored_curve(std::span<const double> xs, std::span<const double> ys, double color, double width, double dots);
-  /// Filled between two curves, transparent if an opacity below 1 is given; and down to a level, paler if a strength
-  /// below 1 is given.
+  /// Fill the area between two curves (opacity 0: opaque), or down to a level (strength 0: full ink).
   void band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, Ink ink,
             double opacity = 0.0);
   void area(std::span<const double> xs, std::span<const double> ys, double level, Ink ink, double strength = 0.0);
-  /// Rows of x, y, size.
+  /// Draws dots: rows of x, y, size.
   void dots(Rows rows, Ink ink) { plot(std::move(rows), "points pt 7 ps variable lw 1 lc " + color_words(ink)); }
-  /// Rows of x, y, half the width and half the height.
+  /// Draws boxes: rows of x, y, half the width and half the height.
   void boxes(Rows rows, Ink ink) { plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink)); }
-  /// Rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.
+  /// Draws sectors: rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.
   void pies(Rows rows, Ink ink) { plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink)); }
-  /// Rows of x, y, text.
+  /// Writes texts: rows of x, y, text.
   void texts(Rows rows, const Letters& letters);
-  /// Rows of places and texts as names of tics. Tics come with points; these lie far outside.
+  /// Name tics: rows of place and text. gnuplot names tics at plotted points; these lie outside the panel.
   void x_tic_names(Rows rows) { plot(std::move(rows), "dots", "1:(-9):xticlabels(2)"); }
   void y_tic_names(Rows rows) { plot(std::move(rows), "dots", "(-9):1:yticlabels(2)"); }
-  /// With the range of amounts that the colours show.
+  /// @param amounts  range of the amounts that the colours show
   void heat_map(const Cells& cells, const ValueRange& amounts);
   void color_bar(ColorBar bar);
 
   /// gnuplot's commands for the whole panel.
-  /// @param blocks  number of data blocks of the panels before; raised by this panel's
+  /// @param blocks  number of data blocks of earlier panels; raised by the number of this panel's
   [[nodiscard]] std::string script(std::size_t& blocks) const;
 
  private:

@@ -7,15 +7,15 @@ namespace headwave {
 
 enum class Align { left, right };
 
-/// One column of a table for people. Cells may come from anywhere: nothing in them reaches a terminal as a command.
+/// One column of a table for people. Its cells may contain anything, also control characters.
 struct TableColumn {
   std::string header;
   Align align = Align::left;
   std::vector<std::string> cells;
 };
 
-/// A table of plain text: headers, a rule, one line per row; two spaces between columns, no space at line ends. Widths
-/// are those a terminal shows, so East Asian text stays in line.
+/// Formats a table as plain text: headers, a rule, and one line per row, with two spaces between columns and
+/// none at line ends. Widths count the columns of a terminal, so that East Asian text stays aligned.
 /// @throws ShapeError if columns have different numbers of cells
 std::string terminal_table(const std::vector<TableColumn>& columns);
 

@@ -13,7 +13,7 @@ namespace headwave {
 namespace {
 
 struct Character {
-  char32_t code = 0;     ///< or the byte itself where it is no UTF-8
+  char32_t code = 0;     ///< of a byte that is not UTF-8: the byte
   std::size_t size = 1;  ///< bytes
   bool valid = true;
 };
@@ -33,8 +33,8 @@ bool within(const Range (&ranges)[n], char32_t code) {
                      [&](const Range& range) { return code >= range.first && code <= range.second; });
 }
 
-// Characters that take no ink of their own but change how, where or whether others are shown. The variation selectors
-// and the joiner U+200D are left alone: emoji are written with them.
+// Characters without ink that change how, where or whether other characters are shown. Variation selectors
+// and the joiner U+200D are not listed, because emoji are written with them.
 constexpr Range steering[] = {{0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},     {0x180E, 0x180E},
                               {0x200B, 0x200C}, {0x200E, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},
                               {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE00FF}, {0xFFFE, 0xFFFF}};

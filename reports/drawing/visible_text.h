@@ -9,37 +9,36 @@ namespace headwave {
 
 /// Makes a text safe to show: any bytes become valid UTF-8 on one line, without invisible characters.
 ///
-/// Line ends, tabs and other control characters become \n, \t, \u001b; characters that steer the direction or joining of
-/// text become \u202e; bytes that are no UTF-8 become \xff; spaces at either end become the open box (U+2423), since a
-/// leading space is part of many tokens. Everything else, backslashes included, stays as it is: the result is for people,
-/// not for parsing.
-/// @param text  a token, a path, a name, from anywhere
+/// Line ends, tabs and other control characters become \n, \t, \u001b. Characters that steer the direction or
+/// joining of text become escapes such as \u202e. Bytes that are not UTF-8 become \xff. Spaces at either end
+/// become the open box (U+2423), because a leading space is part of many tokens. Everything else, backslashes
+/// included, stays as it is: the result is for people, not for parsing.
+/// @param text  any bytes: a token, a path, a name
 std::string visible_text(std::string_view text);
 
-/// How many columns a terminal gives a text: 2 for East Asian wide characters and emoji, 0 for combining marks, else 1.
-/// @param text  UTF-8; other bytes count as one column each
+/// The columns that a terminal gives a text in UTF-8: 2 for East Asian wide characters and emoji, 0 for
+/// combining marks, 1 for other characters and for bytes that are not UTF-8.
 Index display_width(std::string_view text);
 
-/// The text itself if it fits, else its beginning and an ellipsis, `width` columns together. Combining marks stay with
-/// the character they belong to.
+/// The text itself if it fits, otherwise its beginning and an ellipsis, together at most `width` columns.
+/// Combining marks stay with their character.
 /// @param text   UTF-8
 /// @param width  columns, at least 1
 std::string shortened(std::string_view text, Index width);
 
-/// Columns of a line on the terminal: tables and sentences are no wider.
+/// Columns of a line on the terminal: sentences are broken at this width, and the short table fits into it.
 constexpr Index terminal_width = 100;
 
 /// Breaks a text into lines at spaces.
 /// @param width   of a line, in columns
 /// @param column  where the first line begins; the other lines begin there too
-/// @param indent  the space before the other lines
+/// @param indent  what the other lines begin with, as wide as `column`
 std::string wrapped_text(const std::string& text, Index width = terminal_width, Index column = 0,
                          const std::string& indent = "");
 
-/// Replaces every occurrence of a part of a text.
 void replace_all(std::string& text, std::string_view old, std::string_view by);
 
-/// A text as HTML content or attribute value: visible_text() with & < > " ' written as entities.
+/// A text as HTML content or attribute value: visible_text() with & < > " ' as entities.
 std::string html_text(std::string_view text);
 
 }  // namespace headwave

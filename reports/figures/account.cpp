@@ -1,4 +1,4 @@
-// Why heads look where they look: what their profiles come from, and what all of their attention is made of.
+// Why heads look where they look: the causes of their profiles, and the parts of all their attention.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,8 +18,7 @@ constexpr const char *strength_name = "head_account/strength", *profile_name = "
                      *dealt_name = "head_account/dealt_profile", *uniform_name = "head_account/uniform_profile";
 constexpr std::size_t terms = 3;
 
-/// The offsets that are shown: those near the query, or all if attention is largest elsewhere; none that a
-/// mask forbids.
+/// The offsets to show: those near the query, or all if attention is largest farther away, but none masked.
 ValueRange account_offsets(const std::vector<double>& offsets, std::span<const double> measured) {
   constexpr double near_query = 16;  // tokens
   double reach = 1, peak = 0, at = 0, last = -1;
@@ -45,7 +44,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   const auto& strength = doubles_of(result, strength_name, {"layer", "head"});
   if (dealt.size() != terms * measured.size() || part.size() != terms * strength.size())
     throw ShapeError(fmt::format("{}: expected {} terms, found {} numbers", dealt_name, terms, dealt.size()));
-  // What lies between a profile and the one before it, from uniform attention on. Terms have inks of verdicts.
+  // What each term adds to the profile before it, from uniform attention on, in the inks of verdicts.
   const std::array added{LegendEntry{"position", {categorical(0), 7.0}},
                          LegendEntry{"own token", {categorical(1), 7.0}}, LegendEntry{"context", {categorical(3), 7.0}},
                          LegendEntry{"rest", {ink::rest, 7.0}}};
@@ -61,7 +60,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
                       .left = "mean attention weight",
                       .points = pairs ? 7.0 : 0,
                       .legend = {{"measured", measured_line}}};
-  for (std::size_t term = 0; term < added.size(); ++term)  // in cross-attention nothing meets itself
+  for (std::size_t term = 0; term < added.size(); ++term)  // in cross-attention no token meets itself
     if (term != 1 || any_finite(slice_of(dealt, 1, measured.size()))) panels.legend.push_back(added[term]);
   panels.legend.push_back({"uniform", uniform_line});
   const auto heads = chosen_heads(result, profile_name, options, 6);
@@ -78,7 +77,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
                                   : c > terms ? measured
                                               : dealt,
                                   c == 0 || c > terms ? row : (c - 1) * strength.size() + row, all);
-      for (std::size_t t = first; t < past; ++t) {  // where nothing meets itself, self adds nothing
+      for (std::size_t t = first; t < past; ++t) {  // where no token meets itself, that term adds nothing
         curves[c].push_back(c == 2 && std::isnan(curve[t]) ? curves[1][t - first] : curve[t]);
         if (std::isfinite(curves[c].back())) highest = std::max(highest, curves[c].back());
       }
@@ -105,7 +104,7 @@ Figure draw_account_profile(const Result& result, const FigureOptions& options) 
   return drawn_heads(panels, heads, field_heads(result.at(profile_name)), options);
 }
 
-/// Every head a cell as wide as all of its bits, divided into their parts, and as high as they are many.
+/// Draws every head as a bar: its width is divided into the parts of the bits, its height is their root.
 Figure draw_attention_bits(const Result& result, const FigureOptions& options) {
   const std::array inks{ink::rest, categorical(0), categorical(1), categorical(3)};  // sink, position, word, match
   const FieldHeads heads = field_heads(result.at(bits_field));

@@ -15,13 +15,13 @@ namespace {
 constexpr const char* map_weight_name = "attention_map/weight";
 constexpr double letters_fill = 0.93;  // of a cell
 
-/// The tokens along one side of the maps: those shown, shortened and with invisible characters shown.
+/// The tokens along one side of the maps, shortened and with invisible characters made visible.
 struct MapSide {
   std::size_t stored = 0;
   std::vector<std::string> labels = {};
   std::vector<std::uint8_t> special = {};  // 1: a special token
 
-  /// Room for the longest label, in inches, by a rough guess of how wide letters are.
+  /// Room for the longest label, in inches, from a rough guess of the width of letters.
   [[nodiscard]] double room(double points) const {
     Index widest = 3;  // columns
     for (const std::string& label : labels) widest = std::max(widest, display_width(label));
@@ -29,18 +29,18 @@ struct MapSide {
   }
 };
 
-/// The part of a result's attention maps that a figure shows, the same of every head.
+/// The part of the attention maps that a figure shows, the same for every head.
 struct ShownMap {
   const std::vector<double>& weights;  // (maps, queries, keys)
   MapSide queries, keys;
-  Index first = 0;         // position
-  std::string document{};  // its name; empty: the result does not say
+  Index first = 0;         // position of the first query
+  std::string document{};  // its name; empty: unknown
 
   [[nodiscard]] double weight(std::size_t map, std::size_t query, std::size_t key) const {
     return weights[(map * queries.stored + query) * keys.stored + key];
   }
-  /// The largest weight of a map between tokens that are not special: special tokens draw so much attention that beside
-  /// it nothing else would be seen.
+  /// The largest weight of a map between tokens that are not special. Special tokens draw so much attention
+  /// that nothing else would be visible beside them.
   [[nodiscard]] double largest(std::size_t map) const {
     double most = 0;
     for (std::size_t i = 0; i < queries.labels.size(); ++i)
@@ -72,7 +72,7 @@ ShownMap shown_map(const Result& result, Index tokens) {
           whole_coordinates(field, "query").front(), attribute_text(field.attributes, "document")};
 }
 
-/// So many maps with tokens at their axes, or with positions.
+/// The layout of a number of maps, with tokens or with positions at their axes.
 FigurePanels map_panels(const ShownMap& map, std::size_t maps, bool named, double page) {
   const std::size_t rows = map.queries.labels.size(), columns = map.keys.labels.size();
   const double readable = static_cast<double>(columns) * least_letters / (72 * letters_fill);
@@ -97,19 +97,19 @@ FigurePanels map_panels(const ShownMap& map, std::size_t maps, bool named, doubl
   return panels;
 }
 
-/// Size of letters of which every cell of a map holds one.
+/// Size of the letters of tokens, in points: a line of text is no higher than a cell.
 double letters_of(const ShownMap& map, double inches) {
   return std::min(7.0, inches / static_cast<double>(map.keys.labels.size()) * 72 * letters_fill);
 }
 
-/// With the names of all tokens if these can be read.
+/// Puts the names of all tokens at the axes if they can be read, otherwise positions.
 FigurePanels map_panels(const ShownMap& map, std::size_t maps, double page) {
   FigurePanels panels = map_panels(map, maps, true, page);
   const bool named = letters_of(map, grid_of(panels, maps, page).panel.width) >= least_letters;
   return named ? panels : map_panels(map, maps, false, page);
 }
 
-/// Tokens at the left column and at the lowest panel of each column, or positions a round step apart.
+/// Names tokens, or positions a round step apart, at the left column and the lowest panel of each column.
 void add_map_axes(Panel& panel, const ShownMap& map) {
   const bool named = panel.x.title == "key token";
   const double points = named ? letters_of(map, panel.width()) : 6;
@@ -132,10 +132,10 @@ void add_map_axes(Panel& panel, const ShownMap& map) {
   if (panel.is_leftmost()) panel.y_tic_names(names(map.queries));
 }
 
-/// The maps to draw, as places along the axis `map_head`: those asked for, or the strongest of those worth seeing, in
-/// the order of the table.
+/// The maps to draw, as places along the axis `map_head`: those asked for; otherwise those of the strongest
+/// heads of the table whose weights can be seen.
 std::vector<std::size_t> chosen_maps(const ShownMap& map, const Result& result, const FigureOptions& options) {
-  constexpr double worth_seeing = 0.1;  // of the largest weight of all maps
+  constexpr double worth_seeing = 0.1;  // share of the largest weight of all maps
   constexpr std::size_t most_maps = 9;
   const Field& field = result.at(map_weight_name);
   std::vector<std::size_t> maps;
@@ -187,7 +187,7 @@ Figure draw_attention_map(const Result& result, const FigureOptions& options) {
   return drawn_panels(panels, maps.size(), options.width);
 }
 
-/// Why no map is drawn of the heads asked for: the run kept none of one of them.
+/// Why the heads asked for are not drawn: the run kept no map of one of them.
 std::string no_map(const Result& result, const FigureOptions& options) {
   const auto& kept = labels_of(result.at(map_weight_name), "map_head");
   for (const std::string& head : options.heads)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* every_pair = "all";
 
-/// Every head that any Field is about, in order.
+/// Every head that some Field describes, in order.
 std::vector<HeadName> known_heads(const Result& result) {
   std::set<HeadName> heads;
   for (const Field& field : result.fields)

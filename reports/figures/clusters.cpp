@@ -1,5 +1,4 @@
-// Kinds of heads by where their attention lands: centroids, which heads belong to which, how much to believe
-// their number.
+// Clusters of heads by where their attention lands: centroids, members, and how far to trust their number.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,14 +15,14 @@ namespace {
 
 constexpr const char *centroid_name = "head_cluster/centroid", *cluster_share_name = "head_cluster/share";
 
-/// A cluster as figures call it.
+/// A cluster as figures show it.
 struct ShownCluster {
-  std::string peak;  // the offset at which its centroid is largest, "−1"; "none" if it prefers no offset
-  Ink ink;           // wherever it is shown, grey without a preference
+  std::string peak;  // offset of its centroid's maximum: "−1"; "none" if it prefers no offset
+  Ink ink;           // grey if it prefers no offset
 };
 
-/// Clusters by their centroids of offset traces. One prefers an offset if its centroid's largest value is at least 2.5
-/// times its median over the offsets that get any weight. A peak at the end of the window is none.
+/// Names clusters by the peaks of their centroids. A cluster prefers an offset if its centroid's largest
+/// value is at least 2.5 times the median over the offsets with any weight.
 std::vector<ShownCluster> clusters_of(const Result& result) {
   constexpr double preferred = 2.5;  // times the median
   const auto& centroids = doubles_of(result, centroid_name, {"cluster", "offset"});
@@ -51,7 +50,7 @@ Figure draw_cluster_centroids(const Result& result, const FigureOptions& options
   const auto offsets = coordinates(result.at(centroid_name), "offset");
   const auto numbers = whole_coordinates(result.at(centroid_name), "cluster");
   const auto clusters = clusters_of(result);
-  std::size_t shown = offsets.size();  // under a causal mask up to the last that gets any weight
+  std::size_t shown = offsets.size();  // under a causal mask up to the last offset with any weight
   if (attribute_text(result.provenance, "attention") == name_of(AttentionKind::causal)) {
     shown = std::min<std::size_t>(2, offsets.size());
     for (std::size_t i = 0; i < centroids.size(); ++i)
@@ -94,8 +93,8 @@ Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
     panels.legend.push_back(
         {fmt::format("{}{}{}", numbers[c], known ? ": " : "", clusters[c].peak), {clusters[c].ink, 7.0}});
   }
-  // A slice for every cluster, and the number of the cluster that most texts assign a head to: colours alone do not
-  // reach everyone.
+  // One slice per cluster, and the number of the cluster to which most texts assign the head: not every
+  // reader can tell colours apart.
   std::vector<Rows> slices(numbers.size()), texts(numbers.size());
   for (std::size_t row = 0; row < heads.size(); ++row) {
     const auto share = slice_of(shares, row, numbers.size());
@@ -107,7 +106,7 @@ Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
       if (size(c) > size(most)) most = c;
     }
     for (std::size_t c = 0; c < share.size() && whole > 0; before += size(c++)) {
-      // gnuplot counts angles anticlockwise from the right, and draws nothing where a whole circle does not begin at 0.
+      // gnuplot counts angles anticlockwise from the right, and draws a whole circle only if it begins at 0.
       const double begin = before / whole, end = (before + size(c)) / whole;
       const bool circle = end - begin >= 1;
       if (end > begin)
@@ -121,7 +120,7 @@ Figure draw_cluster_shares(const Result& result, const FigureOptions& options) {
     panel.frame = Frame::none;
     add_head_axes(panel, heads);
     for (std::size_t c = 0; c < numbers.size(); ++c) panel.pies(slices[c], clusters[c].ink);
-    // All pies first: a number must not lie below the slice of another cluster.
+    // Numbers come after all pies, so that no slice covers them.
     for (std::size_t c = 0; c < numbers.size() && pie > 1.5 * least_letters; ++c)
       panel.texts(
           texts[c],
@@ -151,7 +150,7 @@ Figure draw_cluster_sweep(const Result& result, const FigureOptions& options) {
             .title = "number of clusters"}};
   panels.fill = [&](Panel& panel, std::size_t m) {
     std::vector<double> values = doubles_of(result, sweep_measures[m].field, {"clusters"});
-    // A power of 1000 brings large numbers below 1000.
+    // Large numbers are divided by a power of 1000.
     constexpr std::array powers{"", " / 10³", " / 10⁶", " / 10⁹", " / 10¹²"};
     std::size_t power = 0;
     for (double high = range_with_zero(values).high; high >= 1000 && power + 1 < powers.size(); high /= 1000) ++power;

@@ -19,7 +19,7 @@ namespace headwave {
 
 namespace {
 
-/// The options with a name for each head: "strongest:6" is spelled out.
+/// Replaces "strongest:6" in the options by the names of heads.
 FigureOptions with_named_heads(const Result& result, FigureOptions options) {
   options.heads = heads_asked_for(result, options.heads);
   return options;
@@ -29,7 +29,7 @@ bool has_fields(const FigureKind& kind, const Result& result) {
   return std::ranges::all_of(kind.fields, [&](const auto& name) { return result.find(name) != nullptr; });
 }
 
-/// Whether the numbers that a figure draws leave out the model's position term, as redefined queries and keys do.
+/// Whether a figure's numbers leave out the model's position term, as redefined queries and keys do.
 bool leaves_out_position_term(const FigureKind& kind, const Result& result) {
   return std::ranges::any_of(kind.fields, [&](const std::string& name) {
     const Field* field = result.find(name);
@@ -37,7 +37,7 @@ bool leaves_out_position_term(const FigureKind& kind, const Result& result) {
   });
 }
 
-/// What a model cannot have at all is a single value that is undefined, with the reason beside it.
+/// Why a figure is undefined: what a model cannot have is stored as one undefined value with the reason.
 std::string why_undefined(const FigureKind& kind, const Result& result) {
   for (const std::string& name : kind.fields)
     if (const Field& field = result.at(name); field.axes.empty() && field.attributes.contains("undefined")) {

@@ -17,15 +17,15 @@ using std::numbers::pi;
 
 constexpr std::array phase_map_names{"phase_spectrum/query", "phase_spectrum/key"};
 
-/// The two maps of every head as cells of a picture, without frequency 0.
+/// The two maps of every head, as cells of a picture without frequency 0.
 struct PhaseMaps {
   std::array<const std::vector<double>*, 2> values{};  // queries, keys: (layers, heads, frequencies, phases)
-  std::size_t frequencies = 0;                         // 0 among them: floor(T/2) + 1
+  std::size_t frequencies = 0;                         // with frequency 0: floor(T/2) + 1
   double length = 0;                                   // T in tokens
   std::vector<double> phases;                          // rad, ascending middles of equal bins around the circle
-  std::size_t last = 2;                                // frequency shown
+  std::size_t last = 2;                                // last frequency that is shown
 
-  /// The amplitude; NaN beyond the last frequency there is.
+  /// The amplitude; NaN beyond the last stored frequency.
   [[nodiscard]] double at(std::size_t side, std::size_t row, std::size_t f, std::size_t phase) const {
     return f < frequencies ? (*values[side])[(row * frequencies + f) * phases.size() + phase] : std::nan("");
   }
@@ -35,8 +35,8 @@ struct PhaseMaps {
   [[nodiscard]] double end() const { return static_cast<double>(last) + 0.5; }
 };
 
-/// The last frequency at which a direction of the head is louder than its own median by a tenth of the largest such
-/// difference (1 % of the energy).
+/// The last frequency at which a direction of the head exceeds its own median by a tenth of the largest such
+/// excess (1 % of the energy).
 std::size_t loud_frequency(const PhaseMaps& maps, std::size_t row) {
   std::vector<double> louder(maps.frequencies, 0.0), line(maps.frequencies, 0.0);
   for (std::size_t side = 0; side < phase_map_names.size() && maps.frequencies > 1; ++side)
@@ -57,8 +57,8 @@ std::size_t loud_frequency(const PhaseMaps& maps, std::size_t row) {
   return last;
 }
 
-/// @param rows  of the heads shown, layer * heads + head. They decide the last frequency: a tenth beyond the loud ones, at
-///              least T/8 and 2, at most all
+/// @param rows  layer * heads + head of the heads shown. They decide the last frequency: a tenth beyond the
+///              last loud one, at least T/8 and 2, at most the last stored
 PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows) {
   PhaseMaps maps;
   for (std::size_t side = 0; side < phase_map_names.size(); ++side)
@@ -66,7 +66,7 @@ PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows)
   const Field& field = result.at(phase_map_names[0]);
   const auto frequency = coordinates(field, "frequency");
   maps.frequencies = frequency.size();
-  maps.length = attribute_number(field.attributes, "length",  // without one T is even
+  maps.length = attribute_number(field.attributes, "length",  // without a length, T is taken as even
                                  2 * static_cast<double>(std::max<std::size_t>(frequency.size() - 1, 1)));
   maps.phases = coordinates(field, "phase");
   if (frequency.front() != 0 || frequency.back() != static_cast<double>(frequency.size() - 1) || maps.phases.size() < 2)
@@ -80,7 +80,7 @@ PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows)
   return maps;
 }
 
-/// What a head's two maps are together.
+/// A comparison of a head's two maps.
 struct MapSummary {
   double difference = 0;  // root mean square difference of their cells divided by that of the larger cells
   double bright = 1;      // the amplitude that one cell in a thousand exceeds; 1 if no amplitude is above 0
@@ -114,13 +114,13 @@ struct PhaseRidge {
   double frequency = 0;   // where it leaves the panel: at the right edge, or after half a turn
   double phase = 0;
   bool right = false;                      // whether it leaves at the right edge
-  std::vector<double> fs = {}, phis = {};  // its line, NaN between two pieces
+  std::vector<double> fs = {}, phis = {};  // its line; NaN between two pieces
 };
 
 PhaseRidge ridge_of(const PhaseMaps& maps, double delta, bool measured) {
   const double slope = 2 * pi * delta / maps.length, turn = pi / std::abs(slope);  // frequency of half a turn
   PhaseRidge ridge{delta, measured, std::min(turn, maps.end()), slope * std::min(turn, maps.end()), turn >= maps.end()};
-  // Piece n lies within half a turn of n whole ones.
+  // Piece n lies within half a turn of n whole turns.
   double from = 0.5;
   for (double n = 0; from < maps.end(); ++n) {
     const double to = std::min((2 * n + 1) * turn, maps.end());
@@ -133,8 +133,8 @@ PhaseRidge ridge_of(const PhaseMaps& maps, double delta, bool measured) {
   return ridge;
 }
 
-/// The ridges of delta = -3 .. 3 without 0, and the measured offset's if it lies farther off, up to 16 tokens: farther ones
-/// are too steep to follow.
+/// The ridges of delta = -3 .. 3 without 0, and that of the measured offset if it lies farther off, up to 16
+/// tokens. Ridges of larger offsets are too steep to follow.
 std::vector<PhaseRidge> phase_ridges(const PhaseMaps& maps, double measured) {
   constexpr int near = 3;
   constexpr double farthest = 16;
@@ -145,7 +145,7 @@ std::vector<PhaseRidge> phase_ridges(const PhaseMaps& maps, double measured) {
   return ridges;
 }
 
-/// Whether a ridge's name has room: it would touch neither the measured one's, nor one nearer to 0.
+/// Whether a ridge's name has room: it must touch neither the name of the measured ridge nor one nearer to 0.
 bool has_room(const PhaseRidge& ridge, const std::vector<PhaseRidge>& ridges, double label_width) {
   return ridge.right || std::ranges::none_of(ridges, [&](const PhaseRidge& other) {
            const bool matters_more =
@@ -173,17 +173,17 @@ void add_ridges(Panel& panel, const PhaseMaps& maps, double measured) {
   }
 }
 
-/// What is drawn, and how.
+/// The heads and maps that are drawn, and the layout.
 struct Phases {
   std::vector<ChosenHead> heads;
   PhaseMaps maps = {};
   std::vector<MapSummary> summaries = {};
-  std::size_t sides = 1;   // panels of a head: queries alone if no head's keys differ from them
+  std::size_t sides = 1;   // panels per head: 1, the queries, if no head's keys differ from them
   bool tall_gaps = false;  // names of ridges stand above and below panels
 };
 
 Phases phases_of(const Result& result, const FigureOptions& options) {
-  constexpr double alike = 0.15;  // of the amplitudes: keys that differ by no more from the queries are not drawn
+  constexpr double alike = 0.15;  // share of the amplitudes; keys that differ by no more are not drawn
   Phases phases{.heads = chosen_heads(result, phase_map_names[0], options)};
   std::vector<std::size_t> rows;
   for (const ChosenHead& head : phases.heads) rows.push_back(head.row);
@@ -197,8 +197,8 @@ Phases phases_of(const Result& result, const FigureOptions& options) {
   return phases;
 }
 
-/// Queries and keys of a head beside each other, or below where a page is too narrow; of queries alone two
-/// heads in a row, each with its colours.
+/// Puts queries and keys of a head beside each other, or below each other on a narrow page. Queries alone
+/// stand two heads to a row, each with its colour bar.
 FigurePanels phase_panels(const Phases& phases) {
   const bool tall = phases.tall_gaps, both = phases.sides == 2;
   return {.grid = {.panel = {both ? 2.45 : 2.3, 1.35},
@@ -219,7 +219,7 @@ FigurePanels phase_panels(const Phases& phases) {
                 .away = 0.46}};
 }
 
-/// One side of a head.
+/// Draws the queries or the keys of a head.
 void add_phases(Panel& panel, const Phases& phases, std::size_t k) {
   const PhaseMaps& maps = phases.maps;
   const ChosenHead& head = phases.heads[k / phases.sides];
@@ -240,8 +240,8 @@ void add_phases(Panel& panel, const Phases& phases, std::size_t k) {
   bar.title_right = -0.6;
   bar.common = phases.sides == 2;  // right of the keys, for both
   if (side == 0) panel.color_bar(bar);
-  // Two rows of pixels make up a bin's height, since one bin may lie half at the upper and half at the lower
-  // end of the picture.
+  // A bin is two rows of pixels high, because one bin may lie half at the upper and half at the lower end of
+  // the picture.
   const auto bins = static_cast<long>(maps.phases.size());
   const auto phase_of = [&](double half) { return -pi + maps.bin() * (half + 0.5) / 2; };
   const auto amount = [&](std::size_t column, std::size_t half) {

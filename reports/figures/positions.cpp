@@ -1,4 +1,4 @@
-// The position table, its spectrum, and what of the positions is left in hidden states.
+// The position table, its spectrum, and how much of the positions remains in hidden states.
 #include "positions.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 const Line position_line = categorical_line(0), word_line{ink::chance, 1.6, "-"};
 
-/// A range that shows every mean and the bands as far as four decades below the top.
+/// A range for all means and bands, reaching at most four decades below the largest value.
 ValueRange range_of(const LabelledSpectrum& spectrum) {
   const std::size_t first = spectrum.frequency.front() > 0 ? 0 : 1;
   std::vector<double> all;
@@ -28,7 +28,7 @@ ValueRange range_of(const LabelledSpectrum& spectrum) {
   return high > 0 ? ValueRange{std::max(low, high * 1e-4) / 1.25, high * 1.6} : ValueRange{1e-3, 1.0};
 }
 
-/// A curve and the band around it without frequency 0, nothing below the axis.
+/// Draws a curve and its band without frequency 0; values below the axis are raised to its edge.
 void add_spectrum(Panel& panel, const LabelledSpectrum& spectrum, const SpectrumCurve& curve, const Line& line,
                   const Ink& band) {
   const std::size_t first = spectrum.frequency.front() > 0 ? 0 : 1;
@@ -43,7 +43,7 @@ void add_spectrum(Panel& panel, const LabelledSpectrum& spectrum, const Spectrum
   panel.curve(frequencies, clipped(curve.mean), line);
 }
 
-/// Periods worth naming above the panel, as far apart as their numbers need.
+/// Periods to write above the panel, as far apart as their numbers need.
 std::vector<Tic> period_tics(double length, double highest, double width) {
   std::vector<Tic> tics;
   double last = HUGE_VAL;
@@ -139,7 +139,7 @@ Figure draw_position_correlation(const Result& result, const FigureOptions& opti
                        .common = true});
       panel.note("positions shuffled", {share(0.05), share(0.07)}, {.points = 7, .ink = ink::note, .front = true});
     }
-    // What shuffled positions reach in any layer, and their mean over layers.
+    // The most that shuffled positions reach in any layer, and their mean over layers.
     std::vector<double> means(components.size(), 0.0), most(components.size(), std::nan(""));
     for (std::size_t layer = 0; layer < layers.size(); ++layer)
       for (std::size_t c = 0; c < components.size(); ++c) {
@@ -162,7 +162,7 @@ Figure spectra_figure(const std::vector<LabelledSpectrum>& spectra, double page)
   const bool alone = spectra.size() == 1;
   const bool named = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.label.empty(); });
   const bool words = std::ranges::any_of(spectra, [](const auto& spectrum) { return !spectrum.words.mean.empty(); });
-  // Above a panel, from below: periods, their name, the model.
+  // Above a panel, from bottom to top: periods, their title, the model.
   FigurePanels panels{.grid = {.panel = {alone ? 4.4 : 2.9, alone ? 2.3 : 1.7},
                                .gap = {0.75, named ? 1.26 : 1.1},
                                .margin = {.right = 0.16, .top = named ? 0.88 : 0.7}},

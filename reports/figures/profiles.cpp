@@ -1,4 +1,4 @@
-// Where attention lands: a small curve over offsets for every head, measured and predicted; and how far heads look.
+// Where attention lands: a small profile of every head, measured or predicted; and how far heads look.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ struct Profiles {
   std::string title, mark;          // "mean attention weight", "where the head looks"
   std::size_t skipped = 0;          // rows of the field before the first head
   std::vector<double> marked = {};  // (heads) NaN: undefined; empty: not in the result
-  std::vector<double> ratio = {};   // (heads) of the weight there to what it had to exceed; empty: not known
+  std::vector<double> ratio = {};   // (heads) the weight there divided by what it had to exceed; empty: unknown
   std::vector<double> offsets = coordinates(field, "offset");
   FieldHeads heads = field_heads(field);
 
@@ -26,9 +26,9 @@ struct Profiles {
   }
 };
 
-constexpr double widest_shown = 16;  // tokens on either side that are shown
+constexpr double widest_shown = 16;  // tokens on either side
 
-/// The offsets shown on either side: short documents have no others than those at which any curve is defined.
+/// The number of offsets to show on either side, fewer if no curve is defined beyond, as in short documents.
 double shown_offsets(const Profiles& profiles) {
   double reach = 0;
   for (std::size_t row = 0; row < profiles.heads.size(); ++row)
@@ -37,7 +37,7 @@ double shown_offsets(const Profiles& profiles) {
   return reach > 0 ? std::min(reach, widest_shown) : widest_shown;
 }
 
-/// The heads that have a panel: all by layers where they fit on the page, else the strongest, or those asked for.
+/// The heads that get a panel: those asked for, or all by layers if they fit the page, or the strongest.
 std::vector<std::size_t> profile_heads(const Profiles& profiles, const Result& result, const FigureOptions& options,
                                        FigurePanels& panels) {
   std::vector<std::size_t> rows;
@@ -50,14 +50,14 @@ std::vector<std::size_t> profile_heads(const Profiles& profiles, const Result& r
   return rows;
 }
 
-/// How full the ink is below a curve: even in the logarithm of how far it exceeds what chance reaches, up to 32 times.
+/// Strength of the ink below a curve: linear in the logarithm of its ratio to chance, full at 32 times.
 double strength_of(double ratio) {
   constexpr double weak_ink = 0.16, full_ink = 0.8, full_ratio = 32;
   const double part = std::log(ratio) / std::log(full_ratio);
   return std::isfinite(part) ? std::lerp(weak_ink, full_ink, std::clamp(part, 0.0, 1.0)) : weak_ink;
 }
 
-/// Short where panels are narrow, so that it stands clear of the head's name.
+/// The peak as text, short in narrow panels so that it stays clear of the head's name.
 std::string peak_text(double peak, double panel_width) {
   if (panel_width > 0.9) return fmt::format("peak {:.2g}", peak);
   if (peak < 0.005 && panel_width >= 0.5) return "<.01";
@@ -65,8 +65,8 @@ std::string peak_text(double peak, double panel_width) {
   return panel_width >= 0.5 ? text : text.starts_with("0.") ? text.substr(1) : text.substr(0, 3);
 }
 
-/// The offset's dot and number, or an arrow at the edge if it is out of sight: "← −58". The dot is hollow if the offset is
-/// told from chance but weak.
+/// Marks an offset with a dot and its number, or with an arrow at the edge if it is out of sight: "← −58".
+/// The dot is hollow if the offset exceeds chance only weakly.
 void mark_offset(Panel& panel, double offset, double reach, double height, bool weak, double letter) {
   const double points = panel.height() * 72;
   Letters letters{.points = letter, .bold = true, .ink = ink::mark};
@@ -101,11 +101,11 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
   for (double& one : curve) one /= unit;
   panel.frame = Frame::base_line;
   panel.x.tics.points = letter;
-  // Numbers of narrow panels would touch: then 0, which has a line, has none.
+  // In narrow panels the numbers would touch. Then 0, which has a line, gets no number.
   const double step = panel.x.tics.step, apart = step / (2 * reach + 1) * panel.width() * 72 / letter;  // in letters
   if (apart < 1.8 && both_sides)
     panel.x.tics.named = {{-step, fmt::format("−{:g}", step)}, {step, fmt::format("{:g}", step)}};
-  // Room for the number above the peak; four digits.
+  // Room for the number above the peak, rounded to four digits.
   panel.y.range = {0, std::round(1e4 / (1 - (letter + 4.0) / (panel.height() * 72))) / 1e4};
   panel.vertical(0, {ink::zero_line, 0.7}, value(1));
   const HeadName name = profiles.heads[row];
@@ -119,13 +119,13 @@ void add_profile(Panel& panel, const Profiles& profiles, std::size_t row, double
   panel.curve(offsets, curve, {ink, 1.3});
 }
 
-/// Every head on its own scale. Where ratios are known, marks below 2 are hollow, and the ink below a curve
-/// is the fuller the larger they are. Few heads are drawn large, many as small as text can still be read.
+/// Draws every head on its own scale. If ratios are known, marks below 2 are hollow, and the ink below a
+/// curve is fuller for larger ratios. Few heads are drawn large, many as small as text stays legible.
 Figure draw_profiles(const Profiles& profiles, const Result& result, const FigureOptions& options) {
   const FieldHeads& heads = profiles.heads;
   const double reach = shown_offsets(profiles), page = options.width;
   const bool causal = attribute_text(result.provenance, "attention") == name_of(AttentionKind::causal);
-  const bool chosen = !options.heads.empty();  // a figure of heads asked for takes the room that they need
+  const bool chosen = !options.heads.empty();  // a figure of chosen heads takes the room that they need
   const std::size_t across = chosen ? options.heads.size() : heads.heads.size();
   const auto longest = static_cast<double>(head_name(heads.layers.back(), heads.heads.back()).size());
   const std::size_t most = chosen ? std::min<std::size_t>(across, 12) : std::max(across, heads.layers.size());
@@ -159,7 +159,7 @@ Figure draw_profiles(const Profiles& profiles, const Result& result, const Figur
   return drawn_panels(panels, rows.size(), options.width);
 }
 
-/// Where each head looks, as the table says.
+/// Where each head looks according to the table.
 std::vector<double> profile_looks(const Result& result, const FieldHeads& heads) {
   const std::optional<Field> looks = looks_field(result);
   return looks && looks->doubles().size() == heads.size() ? looks->doubles() : std::vector<double>{};

@@ -1,4 +1,4 @@
-// The wave that rotary positions have built in.
+// Rotary waves: the phases of channel pairs, and the offset to which they point.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -16,7 +16,7 @@ using std::numbers::pi;
 constexpr const char *real_name = "rotary_wave/coefficient_real", *imaginary_name = "rotary_wave/coefficient_imaginary",
                      *estimate_name = "rotary_wave/estimate", *pair_frequency_name = "rotary_wave/frequency";
 
-/// The phase -theta t at which a pair asks for the offset t, broken where it passes pi.
+/// Draws the phase -theta t at which a pair points to the offset t, broken where it passes pi.
 void add_offset_line(Panel& panel, const ValueRange& range, double offset, const Line& line) {
   constexpr int steps = 600;
   std::vector<double> frequencies, phases;

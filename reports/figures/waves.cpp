@@ -1,4 +1,4 @@
-// Redefined queries and keys as waves: their courses, their spectra, and where their cross-covariances point.
+// Redefined queries and keys as waves: their course, their spectra, and their cross-covariances.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,8 +16,8 @@ namespace {
 constexpr const char *redefined_name = "redefined/query", *covariance_name = "cross_covariance/weighted_centred",
                      *correlation_name = "cross_covariance/correlation";
 
-/// A number that another analysis gives for a column; NaN if the result has none. The first of several sides
-/// is the queries'.
+/// A number that another analysis gives for a column; NaN if the result has none. If there is an axis `side`,
+/// its first entry, the queries, counts.
 double of_column(const Result& result, const char* name, std::size_t row, double component) {
   const Field* field = result.find(name);
   if (field == nullptr) return std::nan("");
@@ -45,12 +45,12 @@ std::string column_title(const Result& result, std::size_t row, double component
   return title;
 }
 
-/// The waves of a head to show, best first: those of which the measured offset is a visible part of a period, a sixteenth to
-/// a half, in the order in which they are stored, then those in which it comes nearest to that.
+/// The waves of a head to show. First come, in stored order, those whose shift can be seen: the measured
+/// offset is a sixteenth to a half of their period. The others follow by how near they come to that.
 std::vector<std::size_t> visible_waves(const Result& result, const ChosenHead& head, std::span<const double> components,
                                        std::size_t length) {
   std::vector<std::size_t> waves;
-  std::vector<double> farther;  // by how many octaves the shift is too small or too large
+  std::vector<double> farther;  // octaves by which the shift is too small or too large
   for (const double component : components) {
     const double shift =
         std::abs(head.measured) * frequency_of(result, head.row, component) / static_cast<double>(length);
@@ -63,7 +63,7 @@ std::vector<std::size_t> visible_waves(const Result& result, const ChosenHead& h
 }
 
 Figure draw_redefined(const Result& result, const FigureOptions& options) {
-  constexpr double one_line = 3.05;  // inches that a head's name and what is said of the column take beside each other
+  constexpr double one_line = 3.05;  // inches that a head's name and its column's title take on one line
   const auto positions = coordinates(result.at(redefined_name), "position");
   const auto& query = doubles_of(result, redefined_name, {"layer", "head", "wave", "position"});
   const auto& key = doubles_of(result, "redefined/key", {"layer", "head", "wave", "position"});
@@ -85,7 +85,7 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
       .left = "value (units of X)",
       .legend = {{"query", query_line}, {"key", key_line}}};
   if (const double page = options.width; page > 0 && page < 2 * one_line + 1.27) {
-    panels.grid.gap.y += 0.13;  // the head's name and what is said of the column stand in two lines
+    panels.grid.gap.y += 0.13;  // the head's name and the column's title take two lines
     panels.grid.margin.top += 0.13;
   }
   const auto heads = chosen_heads(result, redefined_name, options);
@@ -114,11 +114,11 @@ Figure draw_redefined(const Result& result, const FigureOptions& options) {
 
 struct SpectrumLine {
   const char *field, *title;  // in the legend; empty: a null
-  Line line;                  // keys broad and pale, queries narrow before them: often the two are the same
+  Line line;                  // keys broad and pale, queries narrow in front of them: often the two are the same
 };
 
 Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
-  // The nulls first: they lie behind.
+  // Nulls come first, so that they lie behind.
   const std::array lines{SpectrumLine{"wave_spectra/state_shuffled", "", {categorical(2), 1.2, "."}},
                          SpectrumLine{"wave_spectra/key_shuffled", "", {ink::broad, 2, "."}},
                          SpectrumLine{"wave_spectra/query_shuffled", "", {categorical(0), 1, "."}},
@@ -131,7 +131,7 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
   const auto amplitudes = [&](const SpectrumLine& line, std::size_t layer) {
     return slice_of(doubles_of(result, line.field, {"layer", "frequency"}), layer, frequencies.size()).subspan(first);
   };
-  // One range for all panels, so that layers compare; logarithmic where small amplitudes would lie on the axis.
+  // One range for all panels, so that layers compare; logarithmic if small amplitudes would lie on the axis.
   std::vector<double> all;
   for (const SpectrumLine& line : lines)
     for (std::size_t layer = 0; layer < layers.size(); ++layer)
@@ -150,7 +150,7 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
     y.range = {0, 1.07 * high};
   }
   const std::size_t n = layers.size(), columns = n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4;
-  // Without a length it is the last bin of an even T.
+  // Without a stored length, the last bin is taken for that of an even T.
   const double length = attribute_number(result.provenance, "wave_length", 2 * frequencies.back());
   FigurePanels panels{.grid = {.panel = {n == 1         ? 4.4
                                          : columns <= 3 ? 2.3
@@ -168,7 +168,7 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
                       .left = "largest amplitude |DFT|"};
   for (std::size_t c = lines.size(); c-- > 3;) panels.legend.push_back({lines[c].title, lines[c].line});
   panels.legend.push_back({"shuffled", {ink::number, 1.2, "."}});
-  // Where a page does not hold all layers, layers as far apart as possible.
+  // If the page does not hold all layers, those shown are spread evenly.
   const std::size_t shown = fitting(panels, n, options.width);
   panels.of = n;
   panels.what = "layers";
@@ -182,7 +182,7 @@ Figure draw_wave_spectra(const Result& result, const FigureOptions& options) {
 }
 
 Figure draw_cross_covariance(const Result& result, const FigureOptions& options) {
-  constexpr double farthest = 30;  // tokens of a lag, where the published heads cancel
+  constexpr double farthest = 30;  // largest lag in tokens; beyond it the columns of published heads cancel
   const auto& sums = doubles_of(result, covariance_name, {"layer", "head", "offset"});
   const auto& correlations = doubles_of(result, correlation_name, {"layer", "head", "component", "offset"});
   const auto all = whole_coordinates(result.at(covariance_name), "offset");
@@ -204,7 +204,7 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
   for (std::size_t j = 0; j < columns; ++j)
     panels.legend.push_back({fmt::format("column {:g}", components[j]), categorical_line(static_cast<Index>(j), 1.1)});
   const auto heads = chosen_heads(result, correlation_name, options, 6);
-  // The sum in the upper part of a panel, the columns of the largest gains in the lower part.
+  // The sum stands in the upper part of a panel, the columns with the largest gains in the lower part.
   const auto begun = [&](Panel& panel, const ValueRange& part, const char* title) {
     panel.part(part.low, part.high);
     panel.vertical(0, {ink::zero_line, 0.7});
@@ -222,14 +222,14 @@ Figure draw_cross_covariance(const Result& result, const FigureOptions& options)
     above.name(heads[k].text());
     std::vector<double> sum;
     for (const double one : slice_of(sums, row, all.size()).subspan(begin, lags.size())) sum.push_back(one / length);
-    // From below zero or the smallest value to well above the largest, where the maximum's number stands.
+    // From zero, or below the smallest value, to well above the largest, with room for the maximum's number.
     const ValueRange range = range_with_zero(sum);
     const double span = range.high - range.low;
     above.y.range = {range.low, range.high + 0.12 * span};
     above.y.tics = {.step = tic_step(1.4 * span), .numbers = Numbers::plain};
     const auto peak = offset_peak(Eigen::Map<const Vector>(sum.data(), std::ssize(sum)));
     const auto lag = static_cast<double>(peak ? peak->offset : 0);
-    // No dot on a flat curve, nor where the lags end.
+    // No dot on a flat curve, nor at the end of the lags.
     if (const double most = largest_of(sum, -HUGE_VAL); peak && !peak->at_edge && most > std::ranges::min(sum)) {
       const bool before = lag < 0;
       above.mark({value(lag), value(most)}, 0.4, signed_offset(lag),

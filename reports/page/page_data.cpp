@@ -64,7 +64,7 @@ ordered_json values_json(const Values& any) {
 
 using Places = std::vector<std::size_t>;
 
-/// The entries of a Field at some places of an axis.
+/// A Field reduced to some places of an axis.
 Field taken(const Field& field, std::size_t axis, const Places& places) {
   const auto size = static_cast<std::size_t>(field.axes[axis].size());
   const auto at_places = [&](const auto& values, std::size_t inner) {
@@ -86,7 +86,7 @@ Field taken(const Field& field, std::size_t axis, const Places& places) {
 
 constexpr Index most_parts = 8;
 
-/// The axis beside layer and head; no axis: the number of axes. Nothing if the Field is not one of heads.
+/// The axis beside layer and head; the number of axes if there is none; nothing if the Field is not of heads.
 std::optional<std::size_t> part_axis(const Field& field) {
   std::size_t layer = field.axes.size(), head = layer, part = layer;
   for (std::size_t a = 0; a < field.axes.size(); ++a) {
@@ -103,7 +103,7 @@ std::optional<std::size_t> part_axis(const Field& field) {
   return layer < head && head < field.axes.size() ? std::optional(part) : std::nullopt;
 }
 
-/// "flag": one of a few words; "text"; "offset": tokens, where 0 is a place like others; "number".
+/// "flag": one of a few words; "text"; "offset": tokens, where 0 is a place like any other; "number".
 const char* kind_of(const Field& field) {
   if (!field.flag_meanings.empty()) return "flag";
   if (std::holds_alternative<std::vector<std::string>>(field.values)) return "text";
@@ -156,7 +156,7 @@ PageMeasures page_measures(const Result& result) {
 
 namespace {
 
-constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced, or has no room
+constexpr std::size_t most_of_one = 2'500'000;  // bytes before packing; a larger array is reduced or left out
 
 /// Arrays that the page's views draw, the most important first.
 constexpr const char* kept_arrays[]{"head_account/measured_profile",
@@ -180,13 +180,13 @@ constexpr const char* kept_arrays[]{"head_account/measured_profile",
                                     "strongest_pairs/key",
                                     "strongest_pairs/query_token",
                                     "strongest_pairs/key_token"};
-constexpr double farthest_kept = 128;  // tokens, of trace_field if it is too large
+constexpr double farthest_kept = 128;  // tokens; for a trace_field that is too large
 
 bool is_text(const Field& field) {
   return std::holds_alternative<std::vector<std::string>>(field.values);
 }
 
-/// Tokens of a Field of texts as JSON.
+/// A Field of texts as JSON.
 std::string text_bytes(const Field& field) {
   ordered_json texts = ordered_json::array();
   for (const std::string& text : std::get<std::vector<std::string>>(field.values))
@@ -198,7 +198,7 @@ std::size_t bytes_of(const Field& field) {
   return is_text(field) ? text_bytes(field).size() : 4 * static_cast<std::size_t>(field.size());
 }
 
-/// The places of an axis that the page keeps: of maps those of the strongest heads, as many as have room.
+/// The places of an axis that the page keeps: of maps those of the strongest heads, as many as fit.
 Places kept_places(const Result& result, const Field& field, const Axis& along) {
   Places places;
   if (along.name == "map_head") {
@@ -228,7 +228,7 @@ std::string exact_bytes(const std::vector<double>& values) {
   return bytes;
 }
 
-/// The entries of a Field as packed bytes, and what is said of them.
+/// The packed values of a Field, and their description.
 std::pair<std::string, ordered_json> packed_array(const Field& field) {
   ordered_json axes = ordered_json::array(), notes = ordered_json::object();
   for (const Axis& axis : field.axes) axes.push_back({{"name", axis.name}, {"values", values_json(axis.values)}});

@@ -36,7 +36,7 @@ ordered_json table_json(const std::vector<TableColumn>& columns) {
   return table;
 }
 
-/// Tokens, and which of them are special: by the Fields' quantities.
+/// The tokens, and which of them are special, by the quantities of their Fields.
 ordered_json tokens_json(const Result& result) {
   ordered_json tokens = ordered_json::object();
   for (const char* side : {"token", "key_token", "document_token", "document_key_token"})
@@ -76,14 +76,14 @@ std::string story_of(const Result& result) {
   return story;
 }
 
-/// Why each head looks where it looks.
+/// The sentence of each head.
 ordered_json sentences_json(const Result& result) {
   ordered_json texts = ordered_json::array();
   for (const HeadSentence& sentence : head_sentences(result)) texts.push_back(sentence.text);
   return texts;
 }
 
-/// JSON within a script element: ASCII alone, and no `<`, with which the element could end.
+/// JSON for a script element: only ASCII, and no `<`, which could end the element.
 std::string script_json(const ordered_json& json) {
   const std::string text = json.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
   std::string safe;

@@ -8,23 +8,23 @@
 
 namespace headwave {
 
-/// Writes one page to explore a result with: a paragraph, an overview of all heads, and for each head its sentence,
-/// what was done to it, its profile, attention map, sources, and what else the result has of it.
+/// Writes one page for exploring a result: a paragraph, an overview of all heads, and for each head its
+/// sentence, the experiments on it, its profile, attention map, strongest pairs and sources.
 ///
-/// One file of HTML with style, program and numbers inside: it opens from a disk in any browser of 2023 or later, asks
-/// nothing of a network, and needs nothing beside it. The same result gives the same bytes. Arrays are packed
-/// (page_data.h), under 10 MB all together; the page names those that are left out. All text of the result is shown as
-/// text, whatever it holds.
-/// @param path  the page, "report.html"; its folder is made if it is not there
+/// The page is one HTML file with style, program and numbers inside. Any browser of 2023 or later opens it
+/// from a disk, without a network or other files. The same result gives the same bytes. Arrays are packed
+/// (page_data.h) so that the page stays below 10 MB; the page names those that are left out. All text of the
+/// result is shown as text, whatever it contains.
+/// @param path  the page, "report.html"; its folder is made if it is missing
 /// @throws ShapeError if the Fields have other axes than described; IoError if the page cannot be written
 void write_report(const Result& result, const std::filesystem::path& path);
 
-/// The page itself.
+/// The page as text.
 /// @throws ShapeError as above
 std::string report_page(const Result& result);
 
-/// The page around its data, put together by cmake/page.cmake from the files in parts/: HTML with style and program inside,
-/// <!--title--> twice and <!--data--> once where those go.
+/// The page without its data, assembled by cmake/page.cmake from parts/: HTML with style and program inside,
+/// and the placeholders <!--title--> (twice) and <!--data--> (once).
 std::string_view page_shell();
 
 }  // namespace headwave

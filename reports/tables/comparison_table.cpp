@@ -18,9 +18,9 @@ namespace headwave {
 namespace {
 
 constexpr const char* comparison_verdict_name = "comparison/verdict";
-constexpr std::uint8_t beyond_interval = 1;  // place among the meanings of comparison/verdict
+constexpr std::uint8_t beyond_interval = 1;  // among the meanings of comparison/verdict
 
-/// @param more  digits beyond the usual
+/// @param more  digits beyond the usual number
 std::string number_text(double value, bool tokens, int more = 0) {
   if (std::isnan(value)) return "-";
   if (!tokens) return fmt::format("{:.{}f}", value, 3 + more);
@@ -38,7 +38,7 @@ std::string change_text(const std::string& first, const std::string& second, boo
   return (first == second && !changed ? first : first + " -> " + second) + (changed ? " *" : "");
 }
 
-/// Rows (layer, head), heads that changed first.
+/// Rows (layer, head); heads that changed come first.
 std::vector<std::size_t> ranked_rows(const Result& result) {
   const auto& ranks = counts_of(result, "comparison/rank", {"layer", "head"});
   std::vector<std::size_t> rows(ranks.size(), ranks.size());
@@ -49,7 +49,7 @@ std::vector<std::size_t> ranked_rows(const Result& result) {
   return rows;
 }
 
-/// Two texts from where they begin to differ, so that long ones that begin alike can be told apart.
+/// Two texts from shortly before they differ, so that long texts with the same beginning can be told apart.
 std::string difference_text(const std::string& first, const std::string& second) {
   constexpr Index width = 40;
   constexpr std::size_t before = 8;
@@ -85,7 +85,7 @@ std::vector<TableColumn> comparison_columns(const Result& result, bool all, bool
     for (const std::size_t row : rows) columns.back().cells.push_back(cell_of(row));
   };
   add("head", [&](std::size_t row) { return head_name(heads[row].layer, heads[row].head); });
-  // A star where the measure is beyond its interval, in columns that have stars.
+  // Columns that have stars mark measures beyond their intervals.
   const auto add_measure = [&](std::size_t m, const std::string& header, bool stars) {
     const Field* change = result.find("change/" + measures[m]);
     const bool tokens = change != nullptr && change->unit == "token";

@@ -23,7 +23,7 @@ namespace headwave {
 
 namespace {
 
-/// Group and axes, as the name of a file: a result may come from a file that anybody wrote.
+/// Group and axes as a file's name. Odd characters are replaced: anybody may have written the result.
 std::string table_name(const Field& field) {
   std::string name = field.group();
   for (const Axis& axis : field.axes) name += "." + axis.name;
@@ -90,8 +90,8 @@ void write_csv(const FieldTable& table, const std::function<void(std::string_vie
 
 namespace {
 
-/// "org/name" and the commit of a model in the Hub's cache, models--org--name/snapshots/COMMIT; else the name of its
-/// folder, and the commit that was noted or the digest of its first file of weights.
+/// "org/name" and the commit of a model in the Hub's cache, models--org--name/snapshots/COMMIT. Otherwise the
+/// name of its folder, and the recorded commit or the digest of its first file of weights.
 std::pair<std::string, std::string> model_and_revision(const Attributes& provenance) {
   constexpr std::string_view cached = "models--";
   const std::filesystem::path path = attribute_text(provenance, "model");
@@ -110,11 +110,11 @@ std::pair<std::string, std::string> model_and_revision(const Attributes& provena
       std::getline(lines >> std::ws, file);
       if (!digest.empty() && !file.ends_with(".json")) revision = called + digest;
     }
-  const bool named = provenance.contains("watched") && path.is_relative();  // as transformers loads it: org/name
+  const bool named = provenance.contains("watched") && path.is_relative();  // named as transformers loads it: org/name
   return {named ? path.string() : model_name(provenance), revision};
 }
 
-/// What stands in front of every row: of what the numbers are, and what computed them.
+/// The first cells of every row: what the numbers are about, and what computed them.
 std::vector<std::pair<const char*, Cell>> origin_cells(const Attributes& provenance) {
   const auto count = [&](const char* name) {
     const double number = attribute_number(provenance, name, not_defined);
@@ -135,7 +135,7 @@ std::vector<std::pair<const char*, Cell>> origin_cells(const Attributes& provena
           {"commit", word("commit")}};
 }
 
-/// The numbers of another Field of the same heads, or none.
+/// The numbers of another Field for the same heads, NaN if there are none.
 std::vector<Cell> cells_of(const Result& result, const HeadValues& found, const std::string& name, const char* part) {
   const std::vector<double> numbers = numbers_of_heads(result, name, part, found.heads);
   return std::vector<Cell>(numbers.begin(), numbers.end());
@@ -159,7 +159,7 @@ DataTable head_rows(const Result& result) {
     const std::string key = *measure.name == '\0' ? measure.field : measure.name;
     std::string name = key;
     std::ranges::replace(name, '/', '_');
-    // Of two Fields of one measure the last that is there.
+    // If several Fields give one measure, the last that the result contains counts.
     if (column(name) != table.end() && result.find(measure.field) == nullptr) continue;
     put(name, found.cells.at(key));
     const auto put_end = [&](const char* suffix, const char* which) {

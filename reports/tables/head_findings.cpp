@@ -28,7 +28,7 @@ const Field* field_of(const Result& result, const Measure& measure) {
   return std::ranges::count(labels_of(*field, field->axes.back().name), measure.part) > 0 ? field : nullptr;
 }
 
-/// The score and the chance of every head's own kind.
+/// Adds the score of every head's own kind, and the score by chance.
 void add_kind_scores(HeadValues& values, const Result& result) {
   for (const KindScore& one : kind_scores())
     for (const auto& [column, name] : {std::pair("kind_score", one.score), {"kind_chance", one.baseline}}) {
@@ -39,7 +39,7 @@ void add_kind_scores(HeadValues& values, const Result& result) {
     }
 }
 
-/// The cluster that holds most of a head's documents, and their share; of equal ones the first.
+/// Adds the cluster that contains most of a head's documents, and their share; ties go to the first.
 void add_clusters(HeadValues& values, const Result& result) {
   const auto& shares = doubles_of(result, cluster_field, {"layer", "head", "cluster"});
   const auto clusters = whole_coordinates(result.at(cluster_field), "cluster");
@@ -53,7 +53,7 @@ void add_clusters(HeadValues& values, const Result& result) {
       }
 }
 
-/// The words that a head raises, separated by spaces.
+/// Adds the words that a head raises, separated by spaces.
 void add_raised(HeadValues& values, const Result& result) {
   const auto& words = strings_of(result, raised_field, {"layer", "head", "written_rank"});
   const FieldHeads known = field_heads(result.at(raised_field));

@@ -25,25 +25,25 @@ constexpr double said_share = 0.2, listed_share = 0.1;                  // of a 
 constexpr std::size_t most_said = 2, most_listed = 3, most_raised = 3;  // parts in a cell: the table fits 100 columns
 constexpr Index longest_looks = 41;                                     // letters of a cell
 constexpr std::array plain_cells{"sink", "by place", "certain words", "what it asks for"};  // where names do not fit
-constexpr double explains = 0.3;      // of a part, from which on a hypothesis names it
-constexpr double false_share = 0.05;  // of heads that are said to copy
+constexpr double explains = 0.3;      // share of a part that a hypothesis must explain to name it
+constexpr double false_share = 0.05;  // share of false ones among the heads that are said to copy
 constexpr double hardly = 0.01;       // nat: a loss that changes by less hardly matters
 constexpr double broad = 8;           // tokens
-constexpr double widest_told = 0.5;   // interval of a share from which something can be told
+constexpr double widest_told = 0.5;   // widest interval of a share that is still mentioned
 enum PartIndex : std::size_t { sink_part, position_part, word_part, match_part };
 
-/// A word as it is shown; in quotes if it is punctuation alone.
+/// A word as it is shown; in quotes if it is only punctuation.
 std::string named_word(const std::string& word) {
   const bool plain = std::ranges::any_of(word, [](unsigned char c) { return c >= 0x80 || std::isalnum(c) != 0; });
   return plain ? visible_text(word) : fmt::format("\"{}\"", visible_text(word));
 }
 
-/// What was found of one head, as words for a cell and for a sentence.
+/// A finding about one head, in words for a cell and for a sentence.
 struct Clause {
   std::string cell, sentence;
 };
 
-/// Hypotheses of the match part, in the order of the Field's axis; "the word itself" is the first of all.
+/// Hypotheses of the match part, in the order of the Field's axis, whose first entry is "the word itself".
 const std::array match_clauses{
     Clause{"the same word", "at its own word, here and wherever else it stands"},
     Clause{"after an earlier copy", "at what followed an earlier copy of its token (induction)"},
@@ -77,7 +77,7 @@ class Sentences {
   }
 
  private:
-  /// @param entry  of the axis beside layer and head; NaN where there is none
+  /// @param entry  along the axis beside layer and head; NaN if there is none
   [[nodiscard]] double at(std::string_view quantity, std::size_t head, std::size_t entry = 0) const {
     const auto found = numbers_.find(quantity);
     if (found == numbers_.end()) return not_defined;
@@ -85,7 +85,7 @@ class Sentences {
     const std::size_t entries = values.size() / heads_.size();
     return entry < entries ? values[by_head ? head * entries + entry : entry * heads_.size() + head] : not_defined;
   }
-  /// Empty where there is none.
+  /// Empty if there is none.
   [[nodiscard]] std::string word_of(std::string_view quantity, std::size_t head, std::size_t entry = 0) const {
     const auto found = texts_.find(quantity);
     if (found == texts_.end()) return {};
@@ -142,7 +142,7 @@ class Sentences {
     return one;
   }
 
-  /// Whether the logits of the words that a head attends to rise (1) or fall (-1); 0: that is not known.
+  /// Whether the head raises (1) or lowers (-1) the logits of the words that it attends to; 0: unknown.
   [[nodiscard]] int copies(std::size_t head) const {
     return !(at("copying_q_value", head) <= false_share) ? 0
            : at("copying", head) > 0                     ? 1
@@ -161,7 +161,7 @@ class Sentences {
     return cell;
   }
 
-  /// "; it raises the logits of the words that it attends to (...)"; empty: not known.
+  /// "; it raises the logits of the words that it attends to (...)"; empty: unknown.
   [[nodiscard]] std::string writes_text(std::size_t head) const {
     std::vector<std::string> names;
     for (std::size_t rank = 0; rank < most_raised; ++rank)
@@ -235,7 +235,7 @@ class Sentences {
     return places;
   }
 
-  /// "curse, bill, doctors": the words that draw most, `most` at most; empty: none is named.
+  /// "curse, bill, doctors": the words that draw most, at most `most` of them; empty: none is named.
   [[nodiscard]] std::string words_text(std::size_t head, std::size_t most) const {
     std::vector<std::string> names;
     for (std::size_t rank = 0; rank < most; ++rank)
@@ -243,7 +243,7 @@ class Sentences {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  /// "un > ##k, du > fu": query words and the key words that they find, with a share of attention that is worth a word.
+  /// "un > ##k, du > fu": query words and the key words that they find with enough of the attention.
   [[nodiscard]] std::string pairs_text(std::size_t head) const {
     constexpr double worth_saying = 0.01;  // of attention on text
     constexpr std::size_t most = 2;
@@ -255,7 +255,7 @@ class Sentences {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  /// " (0.25 from the first quarter of a document, 1.00 from the last)"; empty: it is much the same from everywhere.
+  /// " (weight 1.00 from the last quarter of a document, 0.25 from the first)"; empty: no such difference.
   [[nodiscard]] std::string bands_text(std::size_t head) const {
     if (!(at("band_differs", head) > 0)) return {};
     std::size_t low = 0, high = 0;
@@ -268,7 +268,7 @@ class Sentences {
                        at("band_weight", head, high), quarters[high], at("band_weight", head, low), quarters[low]);
   }
 
-  /// The hypothesis that names the match; match_clauses.size(): none.
+  /// The hypothesis that names the match; match_clauses.size() if none does.
   [[nodiscard]] std::size_t named_match(std::size_t head) const {
     std::size_t most = match_clauses.size();
     for (std::size_t h = 0; h < match_clauses.size(); ++h) {
@@ -279,16 +279,16 @@ class Sentences {
     return most;
   }
 
-  /// Whether what the parts say of the text's bits is contradicted.
+  /// Which experiments contradict the parts of the bits on text.
   struct Contradicted {
-    bool by_swaps = false;  ///< most is content, and attention stays with the place; or the other way round
-    bool by_moves = false;  ///< most is position, and the profile stays when keys are moved
+    bool by_swaps = false;  ///< most is content, but attention stays with the place; or the other way round
+    bool by_moves = false;  ///< most is position, but the profile stays when keys are moved
   };
-  /// NaN: no key was moved, or its interval is too wide to tell.
+  /// NaN if no key was moved, or if the interval is too wide to tell.
   [[nodiscard]] double moved(std::size_t head) const {
     return at("moved_upper", head) - at("moved_lower", head) <= widest_told ? at("moved", head) : not_defined;
   }
-  /// A place that the query chooses is a place.
+  /// A place that the query chooses counts as a place, not as content.
   [[nodiscard]] Contradicted contradicted(const HeadSentence& one, std::size_t head) const {
     const double by_query = std::fmax(0, at("place_gain", head));
     const double content = one.part[word_part] + one.part[match_part] - by_query,
@@ -328,7 +328,7 @@ class Sentences {
     return text + writes_text(head) + effect_text(one, head);
   }
 
-  /// Numbers of a Field: of every head in turn, or of all heads for every entry of its other axis.
+  /// Values of a Field: head by head, or all heads for each entry of its other axis.
   struct Numbers {
     std::vector<double> values;
     bool by_head;
@@ -340,8 +340,8 @@ class Sentences {
   std::map<std::string, const std::vector<std::string>*, std::less<>> texts_;
 };
 
-/// Of a result without bits, as of --only head_account: where the profile over offsets is largest, and the part of it that
-/// positions give.
+/// Sentences of a result without bits, as with --only head_account: where the profile over offsets is
+/// largest, and the part of it that positions give.
 std::vector<HeadSentence> account_sentences(const Result& result) {
   const FieldHeads heads = field_heads(result.at(account_verdict_field));
   const auto verdicts = head_meanings(result, account_verdict_field, "");

@@ -22,19 +22,19 @@ namespace headwave {
 
 namespace {
 
-/// One head, as the columns of a table say it.
+/// One head, as the columns of the table describe it.
 struct Row {
   const Result& result;
   const HeadValues& values;
   std::size_t head;
-  const HeadSentence* said;  ///< nullptr: there are no sentences
+  const HeadSentence* said;  ///< nullptr if there are no sentences
 
   [[nodiscard]] double number(const char* measure) const { return values.number(head, measure); }
   [[nodiscard]] std::string word(const char* measure) const { return values.word(head, measure); }
   [[nodiscard]] bool says(const Said& one) const { return values.says(head, one); }
 };
 
-/// A number with so many digits after the point.
+/// A number with this many digits after the point.
 std::string fixed(double number, int digits) {
   return std::isnan(number) ? "" : fmt::format("{:.{}f}", number, digits);
 }
@@ -43,14 +43,14 @@ std::string percent(double share) {
   return std::isnan(share) ? "" : fmt::format("{:.0f} %", std::round(100 * share) + 0.0);  // + 0.0: no "-0 %"
 }
 
-/// A weight in multiples of what chance would give.
+/// The ratio of a weight to the weight by chance.
 std::string times(double weight, double chance) {
   const double ratio = weight / chance;
   return std::isfinite(ratio) ? fixed(ratio, ratio < 10 ? 1 : 0) : "";
 }
 
 /// "undefined (edge)" if a wider search or a closer look may find an offset.
-/// @param parts  of a token: a delay
+/// @param parts  whether parts of a token are shown, as of a delay
 std::string predicted(double offset, const std::string& status, bool parts = false) {
   if (std::isnan(offset))
     return status == said::predicted_at_end.word || status == said::predicted_weak.word ? "undefined (" + status + ")"
@@ -84,13 +84,13 @@ std::string kind_cell(const Row& head) {
   return text;
 }
 
-/// How much of a head's attention lies beyond the reach, where that is more than a tenth.
+/// The share of a head's attention beyond the reach, if it is more than a tenth.
 std::string far_cell(const Row& head) {
   const double share = head.number("offset_by_query/share_beyond");
   return share > 0.1 ? percent(share) : "";
 }
 
-/// "+0.120*": with a star of heads that matter.
+/// "+0.120*": a star marks heads that matter.
 std::string effect_cell(const Row& head, double effect, double scale, const char* unit) {
   if (std::isnan(effect)) return {};
   const bool matters = head.number("matters_q_value") <= matters_share;
@@ -107,18 +107,18 @@ std::string by_weights(const Row& head) {
   return predicted(head.number("predicted_offset"), head.word("predicted_status"));
 }
 
-/// A column, which is shown if one of its cells holds something.
+/// A column; it is shown if one of its cells is not empty.
 struct Column {
   const char* header;
   Align align;
   std::string (*cell)(const Row& head);
-  const char* needs = "";  ///< a measure that some head must have, too
+  const char* needs = "";  ///< a measure that some head must also have
 };
 
 using enum Align;
 using H = const Row&;
 
-/// All that is said of a head beside its name, in the order in which --wide shows it.
+/// All columns about a head except its name, in the order of --wide.
 const Column found_columns[]{
     {"looks at", left, [](H head) { return head.said == nullptr ? measured_looks(head) : head.said->looks; }},
     {"bits", right, [](H head) { return head.said == nullptr ? "" : fixed(head.said->bits, 2); }},
@@ -160,7 +160,7 @@ const Column found_columns[]{
        return std::string(found.empty() ? "" : found == "true" ? "agrees" : "differs");
      }}};
 
-/// Without a text: what random words predict, and the weights, which above layer 0 are no more than a proxy.
+/// Columns of an atlas: what random words predict, and what the weights do, above layer 0 only as a proxy.
 const Column predicted_columns[]{
     {"predicted", right, [](H head) { return predicted(head.number("offset_by_words"), head.word("status_by_words")); },
      "status_by_words"},
@@ -190,8 +190,8 @@ std::vector<std::size_t> ordered(const HeadValues& values, const Key& key) {
   return rows;
 }
 
-/// Heads, the strongest first: by bits beyond uniform attention; without these by the strength of the profile, else by how
-/// far the weight is above chance. Of an atlas by what is predicted.
+/// Heads, strongest first: by bits beyond uniform attention; without these by the strength of the profile, or
+/// else by how far the weight is above chance. In an atlas, by the predicted weight.
 std::vector<std::size_t> strongest_rows(const Result& result, const HeadValues& values) {
   const char* const by = !is_measured(result) ? (values.any(word_weight_field) ? word_weight_field : "predicted_weight")
                          : values.any("bits") ? "bits"
@@ -205,7 +205,7 @@ std::vector<std::size_t> strongest_rows(const Result& result, const HeadValues& 
   });
 }
 
-/// Numbers from the largest, undefined ones last; words and offsets from the first.
+/// Sorts by a column: numbers from the largest, but words, offsets, layers and clusters from the first.
 std::vector<std::size_t> sorted_rows(const Result& result, const HeadValues& values, const std::string& by) {
   if (by.empty()) return strongest_rows(result, values);
   std::vector<std::string> known;
@@ -220,14 +220,14 @@ std::vector<std::size_t> sorted_rows(const Result& result, const HeadValues& val
   });
 }
 
-/// The sentences, if they are of the same heads.
+/// The sentences, if they describe the same heads.
 std::vector<HeadSentence> sentences_of(const Result& result, const HeadValues& values) {
   std::vector<HeadSentence> sentences = head_sentences(result);
   if (sentences.size() != values.heads.size()) sentences.clear();
   return sentences;
 }
 
-/// The columns of --wide, or those of the short table: where a head looks, how strongly, why, and what experiments say.
+/// The columns of --wide, or of the short table: where a head looks, how strongly, why, and the experiments.
 std::vector<TableColumn> columns_of(const Result& result, const HeadValues& values, bool wide,
                                     const std::vector<std::size_t>& rows) {
   const std::vector<HeadSentence> sentences = sentences_of(result, values);
@@ -260,7 +260,7 @@ std::vector<TableColumn> columns_of(const Result& result, const HeadValues& valu
   }
   if (!wide) return columns;
   for (const Column& column : found_columns) add(column);
-  // Beside a sentence, whose offset stands first, the measured one is called so.
+  // A sentence's offset comes first, so beside it the measured offset gets its full name.
   for (TableColumn& column : columns)
     if (column.header == "offset" && !sentences.empty()) column.header = "measured offset";
   return columns;
@@ -386,7 +386,7 @@ std::string head_paragraph(const Result& result, bool titled) {
 
 namespace {
 
-/// How far offsets were searched, where a head looks at the end of that, or repeated tokens lie beyond.
+/// How far offsets were searched, if a head looks at the end of the search or repeated tokens lie beyond it.
 std::string search_note(const Result& result, const std::vector<TableColumn>& columns) {
   const Field* measured = result.find(measured_offset_field);
   if (measured == nullptr) return {};

@@ -18,7 +18,7 @@ std::string short_text(const std::string& text) {
   return shortened(visible_text(text), longest_name);
 }
 
-/// The last part of a path; models often lie in a folder called `model`, whose own folder has the name.
+/// The last part of a path. Many models lie in a folder called `model`; then the folder above comes first.
 std::string short_name(const std::string& path) {
   std::filesystem::path whole(path);
   if (whole.filename().empty()) whole = whole.parent_path();

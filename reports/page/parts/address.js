@@ -1,19 +1,19 @@
-// What is shown, as the part of the address after #: "#/L7H8/map?color=weight&span=16".
+// The state of the page as the part of the address after #: "#/L7H8/map?color=weight&span=16".
 
 import { headName, parseHead } from "./format.js";
 
-// Names in the address, and their values where the address does not mention them.
+// Names in the address, and their values if the address does not mention them.
 export const addressDefaults = {
   color: "", // measure that colours the overview: "strength", or "group/quantity:part"
   sort: "", // "column" or "-column" of the table, by its number
   filter: "",
-  pairs: "", // which query-key pairs profiles count
+  pairs: "", // which query-key pairs count in profiles
   span: "", // offsets that profiles show: "16", "64", "all"
   sources: "", // "-1", "0", "1": offset of the content whose sources are shown
-  at: "", // "document": the map of the whole document in place of the window
+  at: "", // "document": the map of the whole document, not of the window
 };
 
-// Of an address: { head, view, ... }
+// Reads an address into { head, view, ... }.
 export function parseAddress(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [first, view = ""] = path.split("/");

@@ -1,4 +1,4 @@
-// Larger arrays of the result: packed with zlib in base64, unpacked when a view asks for them.
+// Larger arrays of the result, packed with zlib in base64 and unpacked when a view asks for them.
 
 export async function unpacked(text) {
   const letters = atob(text);
@@ -19,7 +19,7 @@ export function entriesOf(bytes, { text }) {
 }
 
 export class Arrays {
-  // @param said  what result.arrays says of each array
+  // @param said  result.arrays: a description of each array
   // @param blockText  gives the packed text of a block by its number
   constructor(said, blockText) {
     this.said = said;
@@ -44,7 +44,7 @@ export class Arrays {
     return this.unpacked.get(name);
   }
 
-  // Entries at coordinates of the first axes, { layer: 3, head: 7 }, over the other axes; null if not there.
+  // Entries at coordinates of the first axes, { layer: 3, head: 7 }, over the other axes; null if missing.
   async slice(name, at) {
     if (!this.has(name)) return null;
     const { axes } = this.said[name];
@@ -63,7 +63,7 @@ export class Arrays {
     return { values, axes: free };
   }
 
-  // The same of several arrays of a group.
+  // The same for several arrays of a group.
   slices(group, names, at) {
     return Promise.all(names.map((name) => this.slice(`${group}/${name}`, at)));
   }

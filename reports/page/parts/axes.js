@@ -3,7 +3,7 @@
 import { shape } from "./elements.js";
 import { numberText } from "./format.js";
 
-// Where a number stands between two places; .invert gives the number at a place.
+// A function that gives the place of a number between two places; its .invert gives the number at a place.
 export function scale([low, high], [from, to]) {
   const span = high - low || 1;
   const place = (value) => from + ((value - low) / span) * (to - from);
@@ -11,7 +11,7 @@ export function scale([low, high], [from, to]) {
   return Object.assign(place, { domain: [low, high], range: [from, to] });
 }
 
-// Round numbers between low and high, about so many.
+// About `count` round numbers between low and high.
 export function ticks(low, high, count) {
   const rough = (high - low) / Math.max(1, count);
   if (!(rough > 0)) return [low];
@@ -24,7 +24,7 @@ export function ticks(low, high, count) {
   return found;
 }
 
-// The numbers to write at an axis, about so many pixels apart.
+// The numbers to write at an axis, about `apart` pixels from one to the next.
 export function ticksOf(axis, apart) {
   const [low, high] = axis.domain;
   return ticks(low, high, Math.abs(axis.range[1] - axis.range[0]) / apart);

@@ -1,5 +1,5 @@
-// Colours of numbers and words. Amounts go from the paper to the darkest blue;
-// signed numbers go two ways, blue below zero and orange above; words have the colours of Okabe and Ito.
+// Colours of numbers and words. Amounts go from the paper to the darkest blue. Signed numbers go two ways,
+// blue below zero and orange above. Words have six of Okabe and Ito's colours, then two of ours.
 
 import { shape } from "./elements.js";
 import { numberText } from "./format.js";
@@ -22,7 +22,7 @@ function rgb(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-// 256 colours from the first of a ramp to its last, as [red, green, blue].
+// The 256 colours of a ramp, as [red, green, blue].
 function rampColors(ramp) {
   const stops = ramp.map(rgb);
   return Array.from({ length: 256 }, (_, i) => {
@@ -34,7 +34,7 @@ function rampColors(ramp) {
 
 const shades = Object.fromEntries(Object.entries(ramps).map(([name, ramp]) => [name, rampColors(ramp)]));
 
-// The colour of a share of the largest, 0 to 1.
+// The colour of a share, 0 to 1, of the largest amount.
 export function amountColor(share, name = "amount") {
   return shades[name][Math.round(255 * Math.max(0, Math.min(1, share)))];
 }
@@ -43,7 +43,7 @@ export function css(color) {
   return `rgb(${color.join(" ")})`;
 }
 
-// How far along its colours a weight stands, 0 to 1: steps are finer where weights are small.
+// The place of a weight along its colours, 0 to 1; steps are finer for small weights.
 export function weightShare(weight, top) {
   return Math.sqrt(Math.min(1, Math.max(0, weight) / top));
 }
@@ -55,7 +55,7 @@ export function measureColors(measure) {
   if (kind === "flag") return { kind, color: wordOf };
   const known = values.filter((value) => value !== null);
   const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)];
-  // A share that is a little below zero is noise, no direction.
+  // A share that is slightly below zero is noise, not a direction.
   const signed = kind === "offset" || -low > 0.1 * high;
   const reach = (signed ? Math.max(-low, high) : high) || 1;
   const size = (value) => (kind === "offset" ? Math.log1p(value) / Math.log1p(reach) : value / reach);
@@ -66,7 +66,7 @@ export function measureColors(measure) {
   return { kind: signed ? "signed" : "amount", high: reach, share, color };
 }
 
-// What colours stand for: a strip of them with numbers below.
+// A legend of colours: a strip of them with numbers below.
 // @param ticks  [share from -1 or 0 to 1, text]
 export function colorBar(label, ticks, colorOf) {
   const signed = ticks[0][0] < 0;
@@ -83,7 +83,7 @@ export function colorBar(label, ticks, colorOf) {
   return svg;
 }
 
-// Of weights from 0 to the top.
+// The legend for weights from 0 to the top.
 export function rampBar(what, top) {
   const ticks = [[0, "0"], [0.5, numberText(top / 2, 2)], [1, numberText(top, 2)]];
   return colorBar(what, ticks, (share) => amountColor(weightShare(share, 1)));

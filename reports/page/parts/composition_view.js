@@ -1,4 +1,4 @@
-// What all of a head's attention is made of: its bits in four parts, and what explains two of them.
+// What a head's attention is made of: its bits in four parts, and the hypotheses that explain two of them.
 
 import { scrolled, shareCell, textTable, words } from "./elements.js";
 import { numberText } from "./format.js";
@@ -9,10 +9,10 @@ const partMeanings = {
   word: "what draws attention, whoever asks",
   match: "what this query finds in these keys",
 };
-const explainedPart = { "the word itself": "word" }; // all other hypotheses are of match
+const explainedPart = { "the word itself": "word" }; // all other hypotheses are about match
 const leastGain = 0.02; // bit: smaller gains have no row
 
-// Rows { name, says, value, lower, upper, of }: parts first, then hypotheses that gain something.
+// Rows { name, says, value, lower, upper, of }: parts first, then the hypotheses with a gain.
 export function compositionRows({ measures }, place) {
   const value = (name, part) => measures.value(`attention_bits/${name}:${part}`, place);
   const row = (kind, name, says, of) => ({ name, says, of, value: value(kind, name),

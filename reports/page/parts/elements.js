@@ -1,4 +1,4 @@
-// Elements of the page and of drawings; every text stays text.
+// Elements of the page and of drawings. A text is never read as HTML.
 
 import { percentText } from "./format.js";
 
@@ -45,7 +45,7 @@ export function scrolled(label, content) {
   return element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": label }, content);
 }
 
-// A choice of one: options are [value, text].
+// A choice of one among options [value, text].
 export function choice(label, options, value, chosen) {
   const made = options.map(([key, text]) => element("option", { value: key, selected: key === value }, text));
   const select = element("select", {}, ...made);
@@ -61,7 +61,7 @@ export function words(text) {
   return element("p", { class: "words" }, text);
 }
 
-// A bar beside a text: a share from 0 to 1.
+// A bar beside a text, for a share from 0 to 1.
 export function textBar(share, kind) {
   const filled = element("span", { class: kind });
   filled.style.width = `${Math.round(100 * Math.max(0, Math.min(1, share || 0)))}%`;

@@ -1,9 +1,9 @@
-// What was done to the head, and what happened.
+// The experiments on a head, and what they showed.
 
 import { element, textBar, words } from "./elements.js";
 import { numberText, percentText } from "./format.js";
 
-// Rows { done, before, after, happened }: shares before and after, and what they say.
+// Rows { done, before, after, happened }: an experiment, shares before and after it, and its outcome.
 export function evidenceRows(page, place) {
   const { measures, provenance } = page;
   const value = (name) => measures.value(name, place);

@@ -1,4 +1,4 @@
-// The filter of heads: "offset=-1 weight>0.1" are conditions, other words stand somewhere in the row.
+// The filter of heads: "offset=-1 weight>0.1" are conditions; other words must stand somewhere in the row.
 
 const plainText = (text) => String(text).toLowerCase().replaceAll("\u2212", "-").replaceAll("_", " ");
 
@@ -10,7 +10,7 @@ export function filterTerms(text) {
   });
 }
 
-// Numbers are compared at the digits that were typed, words by their beginning.
+// Compares numbers at the digits that were typed, and words by their beginning.
 function meets(found, sign, asked) {
   const text = plainText(asked);
   const number = Number(text);
@@ -25,13 +25,13 @@ function meets(found, sign, asked) {
   return sign === "=" ? begins : sign === "!=" ? !begins : false;
 }
 
-// Whether a number stands in a cell by itself, or a word anywhere in it.
+// Whether a number stands alone in a cell, or a word anywhere in it.
 function stands(cell, word) {
   if (!/^[+-]?\d/.test(word)) return cell.includes(word);
   return cell === word || cell.split(/[\s()]+/).includes(word);
 }
 
-// @param valueOf  (name) -> number, word, null where undefined; undefined if there is no such name
+// @param valueOf  (name) -> number or word, null if undefined; undefined if there is no such name
 // @param cells    texts of the head's row
 export function passes(terms, valueOf, cells) {
   return terms.every((term) => {

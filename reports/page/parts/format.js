@@ -3,7 +3,7 @@
 const minus = "\u2212";
 export const undefinedMark = "\u2013";
 
-// To so many digits, without trailing zeros; with an exponent only if a number is tiny or huge.
+// A number to this many digits, without trailing zeros; with an exponent only if it is tiny or huge.
 export function numberText(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return undefinedMark;
   const size = Math.abs(value);
@@ -13,7 +13,7 @@ export function numberText(value, digits = 3) {
   return text.replaceAll("-", minus);
 }
 
-// With a sign: +1 is the next token.
+// An offset with its sign: +1 is the next token.
 export function offsetText(offset) {
   if (offset === null || offset === undefined || Number.isNaN(offset)) return undefinedMark;
   return (offset > 0 ? "+" : "") + numberText(offset, Number.isInteger(offset) ? 7 : 3);
@@ -34,7 +34,7 @@ export function valueText(measure, value) {
   return numberText(value) + (unit === "1" || unit === "" ? "" : `\u00a0${unit}`);
 }
 
-// What a cell of a table is sorted by: the number that it begins with, else its text; empty cells come last.
+// The key by which a cell is sorted: the number that it begins with, or its text; empty cells come last.
 export function sortKey(cell) {
   const text = String(cell).replaceAll(minus, "-").trim();
   if (text === "" || text === undefinedMark || text === "-") return { rank: 2, number: 0, text };
@@ -55,7 +55,7 @@ export function headSpan({ heads }) {
   return `${heads[0].name} to ${heads.at(-1).name}`;
 }
 
-// { layer, head } of "L7H8"; null if it is not a head's name.
+// The { layer, head } of "L7H8"; null if the name is not that of a head.
 export function parseHead(name) {
   const found = /^L(0|[1-9]\d*)H(0|[1-9]\d*)$/.exec(name);
   return found ? { layer: Number(found[1]), head: Number(found[2]) } : null;

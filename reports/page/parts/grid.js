@@ -1,4 +1,4 @@
-// The overview: a small profile of every head, layers down and heads across, with ink by a measure.
+// The overview: a small profile of every head, layers down and heads across, coloured by a measure.
 
 import { amountColor, colorBar, measureColors, wordColor } from "./colors.js";
 import { element, setShape, shape } from "./elements.js";
@@ -13,7 +13,7 @@ const [left, top] = [28, 18];
 const profileArrays = ["head_account/measured_profile", "offset_trace/mean_weight",
   "word_atlas/profile", "comparison/second_profile", "position_atlas/kernel", "rotary_wave/kernel"];
 
-// Nearby offsets, and profiles over them by head, each scaled to its largest; null without arrays.
+// The profiles of all heads over nearby offsets, each scaled to its largest; null without arrays.
 export async function smallProfiles({ arrays, page }) {
   const name = profileArrays.find((one) => arrays.has(one));
   if (!name) return null;
@@ -45,7 +45,7 @@ export class HeadGrid {
     const h = Math.max(5, Math.min(46, 0.8 * w, 430 / layers.length));
     Object.assign(this, { w, h, columns: heads.length, measure, label: measureLabel(page.measures, name) });
     const colors = measureColors(measure);
-    // Words have letters beside their colours, since not everybody sees colours alike.
+    // Words have letters beside their colours, because not everybody can tell the colours apart.
     const letters = measure.kind === "flag" ? measure.meanings.map((word) => word.slice(0, 2)) : null;
     const size = { width: left + w * heads.length + 1, height: top + h * layers.length + 1 };
     const svg = shape("svg", { ...size, role: "img", "aria-label": `All heads, ink by ${this.label}` });
@@ -108,7 +108,7 @@ export class HeadGrid {
     return cell;
   }
 
-  // A verdict is never said without the strength of the profile that it is about.
+  // Names more than one measure, so that a verdict never stands without the strength of its profile.
   words(place) {
     const { measures, heads } = this.page;
     const { measure, label } = this;
@@ -118,7 +118,7 @@ export class HeadGrid {
       ...others.map((name) => `${name} ${valueText(measures.get(name), measures.value(name, place))}`)];
   }
 
-  // Frames the head that is shown and the head that is pointed at, by their places; -1: none.
+  // Frames the head that is shown and the one that is pointed at, by their places; -1: none.
   frame(...places) {
     this.frames.forEach((frame, i) => {
       const [x, y] = this.corner(Math.max(0, places[i]));

@@ -36,7 +36,7 @@ export class HeadSection {
     this.box.append(section);
   }
 
-  // The head of the address, else the first of the table.
+  // The head in the address, or else the first in the table.
   current() {
     const { result, heads, named, placeOf } = this.page;
     const asked = this.store.state.head;
@@ -44,14 +44,14 @@ export class HeadSection {
     return heads[named.get(result.table[0]?.cells[0]) ?? 0];
   }
 
-  // What is wrong with the head that the address asks for; "": nothing.
+  // What is wrong with the head in the address; "" if nothing is.
   complaint() {
     const { head } = this.store.state;
     return head && this.page.placeOf(head) < 0
       ? `There is no ${headName(head.layer, head.head)}: heads are ${headSpan(this.page)}.` : "";
   }
 
-  // Draws the views of the head for which `isWanted` holds.
+  // Draws those views of the head for which `isWanted` holds.
   async draw(isWanted) {
     const { page, arrays, store } = this;
     const { layer, head, name } = this.current();
@@ -75,7 +75,7 @@ export class HeadSection {
     this.box.dataset.head = name;
   }
 
-  // @param changed  parts of the address that changed while the head stayed; null: everything is drawn again
+  // @param changed  parts of the address that changed while the head stayed; null: draw everything
   redraw(changed) {
     const follows = ({ view }) => (view.follows ?? []).some((name) => changed.includes(name));
     return this.draw((frame) => changed === null || follows(frame));
@@ -94,7 +94,7 @@ export class HeadSection {
     return status ? `${name} has no preferred offset (${status}).` : "";
   }
 
-  // Numbers beside the sentence, as far as the result has them.
+  // Numbers beside the sentence, if the result has them.
   facts(place) {
     const { measures } = this.page;
     const isKnown = (name) => measures.value(name, place) !== null;
@@ -102,7 +102,7 @@ export class HeadSection {
     return ["weight", "entropy", "kind"].filter(isKnown).map(text);
   }
 
-  // Goes to the next head in the order of the table, round at its ends.
+  // Goes to another head in the order of the table, from either end to the other.
   step(by) {
     const count = this.order.length;
     const here = this.order.indexOf(this.page.placeOf(this.current()));
@@ -123,7 +123,7 @@ export class HeadSection {
     if (focused) this.nav.querySelector(`[aria-label="${focused}"]`)?.focus();
   }
 
-  // Goes to the head or view of the address; a step to the next head stays at the view that is being read.
+  // Goes to the head or view in the address. A step to the next head stays at the view that is being read.
   arrive() {
     const stepped = this.stepped;
     this.stepped = false;

@@ -1,4 +1,4 @@
-// Matrices as pictures with axes: one pixel a cell, enlarged by the browser without smoothing.
+// Matrices as pictures with axes: one pixel per cell, enlarged by the browser without smoothing.
 
 import { axes } from "./axes.js";
 import { amountColor, rampBar, weightShare } from "./colors.js";
@@ -21,12 +21,11 @@ function paintCells(canvas, { rows, columns, value, top }) {
 }
 
 // @param plot  { title, rows, columns: how many, value(row, column), top: value of the darkest colour,
-//                what: the name of the values, height of all cells or size of one,
-//                left, head, right: room beside and above the cells, xTitle, yTitle, xTicks, yTicks: columns
-//                and rows that are written below and at the left, columnText(column), rowText(row),
-//                xText(column): shorter, words(row, column) -> lines, marks(row, column), ridge(offset, x,
-//                y): path of a marked offset, decorate(svg, x, y): draws more; x and y give where a column or
-//                row begins }
+//                what: name of the values, height of all cells or size of one, left, head, right: room
+//                beside and above the cells, xTitle, yTitle, xTicks, yTicks: columns and rows that are named,
+//                columnText(column), rowText(row), xText(column): a shorter name,
+//                words(row, column) -> lines, marks(row, column), ridge(offset, x, y): path of a marked
+//                offset, decorate(svg, x, y): draws more; x and y give where a column or row begins }
 // @returns a function that shows the marked offset
 export function heatPlot(box, plot, store) {
   const { rows, columns, left = 52, head = 20, right = 14, columnText, rowText, xText = columnText } = plot;

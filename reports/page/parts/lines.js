@@ -14,7 +14,7 @@ const lineStyles = [
   { color: "var(--line-1)", dash: "3 3" },
 ];
 
-// Which line is which, by colour and by dashes.
+// The key of the lines: their colours and dashes.
 export function lineKey(series) {
   return element("div", { class: "key" }, ...series.map((one, i) => {
     const { color, dash } = lineStyles[i % lineStyles.length];
@@ -25,7 +25,7 @@ export function lineKey(series) {
   }));
 }
 
-// Lines over offsets, which mark the offset that is pointed at.
+// Lines over offsets; they mark the offset that is pointed at.
 export function offsetLines(offsets, plot) {
   const place = new Map(offsets.map((offset, i) => [offset, i]));
   return {
@@ -40,9 +40,8 @@ export function offsetLines(offsets, plot) {
   };
 }
 
-// @param plot { title, x: numbers, series: [{ name, values }], xName, xTitle, xText(value), placeText(value):
-//              in words,
-//                yTitle, height, marks(i), placeOf(store) -> index or null }
+// @param plot  { title, x: numbers, series: [{ name, values }], xName, xTitle, xText(value), yTitle, height,
+//                marks(i), placeOf(store) -> index or null }
 export function linePlot(box, plot, store) {
   const { series, xText = numberText, height = 230 } = plot;
   const width = Math.max(220, box.clientWidth);

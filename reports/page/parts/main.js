@@ -27,7 +27,7 @@ function readPage() {
   return { result, heads, named, placeOf, provenance, causal, measures: new Measures(result.measures) };
 }
 
-// What is known of the run beside its heads.
+// Writes what is known of the run besides its heads.
 function drawRun(box, { result }) {
   const add = (title, columns, open = false) => {
     if (!columns.length || !columns[0].cells.length) return;
@@ -44,7 +44,7 @@ function drawRun(box, { result }) {
 
 const failed = (error) => trouble(`A part of the page cannot be drawn: ${error.message}`);
 
-// Calls `draw` when the width of the page changes.
+// Calls `draw` after the width of the page changed.
 function drawAnew(draw) {
   let [width, later] = [document.body.clientWidth, 0];
   addEventListener("resize", () => {
@@ -59,7 +59,7 @@ function followAddress(store) {
   for (const event of ["popstate", "hashchange"]) addEventListener(event, () => store.follow(location.hash));
 }
 
-// Draws again what the address or the width changes.
+// Draws again whatever depends on the address or on the width.
 function keepUp(page, store, overview, section) {
   const drawAll = () => {
     overview.draw();
@@ -87,7 +87,7 @@ function keepUp(page, store, overview, section) {
   return drawAll();
 }
 
-// Tells who reads along, such as tests, that all is drawn.
+// Marks the page as drawn, for programs that read it, such as tests.
 function markDrawn() {
   document.body.dataset.drawn = Math.round(performance.now());
 }

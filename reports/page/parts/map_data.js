@@ -35,7 +35,7 @@ function tileSize(first) {
   return first.length > 1 ? first[1] - first[0] : Infinity;
 }
 
-// The cells to draw: the weights of the window, or the tiles of the whole document.
+// The cells to draw: the weights of the window, or tiles of the whole document.
 export function cellsOf(map, wholeDocument) {
   const { window, tile, columns } = map;
   if (!wholeDocument || !tile) {
@@ -50,7 +50,7 @@ export function cellsOf(map, wholeDocument) {
 
 const isPlain = (map, side, position) => position > 0 && map.special[side][position] !== 1;
 
-// The weight of the darkest colour: the largest between tokens that are neither special nor the first, which
+// The weight of the darkest colour: the largest between tokens that are neither special nor the first. Those
 // draw attention from everywhere.
 export function colorTop(map, cells) {
   const counts = (side, i) => {

@@ -1,4 +1,4 @@
-// The attention map: queries down, keys across; each weight in its window, tiles over the whole document.
+// The attention map: queries down, keys across; exact weights in the window, tiles over the whole document.
 
 import { ticks } from "./axes.js";
 import { button, element, shape, words } from "./elements.js";
@@ -23,7 +23,7 @@ export function cellWords(map, cells, row, column) {
   return [`largest weight ${largest}, in ${step.query} \u00d7 ${step.key} tokens`, from, to];
 }
 
-// The cells that are drawn, and how large they are.
+// The cells to draw, and their size.
 function mapLayout(map, cells, width) {
   const room = Math.max(240, Math.min(720, width));
   const token = (side, i) => shortToken(map.texts[side][cells.first[side] + i]);
@@ -31,14 +31,14 @@ function mapLayout(map, cells, width) {
   const longest = (side, count) => 14 + 6.8 * Math.max(3, ...letters(side, count));
   const sizeBeside = (margin) =>
     Math.min((room - margin.left - 14) / cells.columns, 640 / cells.rows, largestCell);
-  // Tokens are written beside the cells if they can be read there.
+  // Tokens are written beside the cells if they are legible there.
   const named = { left: longest("query", cells.rows), head: longest("key", cells.columns) };
   const legible = cells.exact && sizeBeside(named) >= 8;
   const margin = legible ? named : { left: 44, head: 20 };
   return { cells, token, legible, ...margin, size: sizeBeside(margin), top: colorTop(map, cells) };
 }
 
-// The texts of tokens beside the cells.
+// Writes the tokens beside the cells.
 function drawTokens(svg, x, y, { cells, token, size }) {
   const every = Math.ceil(11 / size);
   const write = (side, i, attributes) => svg.append(shape("text", attributes, token(side, i)));
@@ -54,7 +54,7 @@ function mapPlot(map, layout) {
   const { first, step } = cells;
   const { query: queries, key: keys } = cells.exact ? map.window : map.whole;
   const position = (side, i) => first[side] + i * step[side];
-  // Positions that are written are round numbers, or those with which tiles begin.
+  // The positions that are written are round numbers, or those at which tiles begin.
   const written = (side, count) => {
     const at = step[side] === 1 ? first[side] : 0;
     const isCell = (i) => Number.isInteger(i) && i >= 0 && i < count;

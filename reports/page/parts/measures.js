@@ -1,4 +1,4 @@
-// What is known of each head as one number or word, by plain names.
+// The numbers and words that are known of each head, by plain names.
 
 // Plain names, and the measures of the result that they stand for.
 const plainNames = {
@@ -34,7 +34,7 @@ export class Measures {
     this.all = new Map(list.map((measure) => [`${measure.name}:${measure.part}`, measure]));
   }
 
-  // By its plain name, or as "group/quantity:part"; undefined if the result does not have it.
+  // A measure by its plain name, or as "group/quantity:part"; undefined if the result does not have it.
   get(name) {
     return this.all.get(plainNames[name] ?? name);
   }
@@ -56,7 +56,7 @@ export class Measures {
     return measure?.kind === "flag" ? this.word(name, place) || null : measure && this.value(name, place);
   }
 
-  // Names that are offered: plain ones that tell heads apart, else the first measure of the result.
+  // The names on offer: plain ones whose measures tell heads apart, or else the first measure of the result.
   first() {
     const plain = Object.keys(plainNames).filter((name) => this.get(name) && tellsApart(this.get(name)));
     return plain.length ? plain : [...this.all.keys()].slice(0, 1);

@@ -1,4 +1,4 @@
-// Everything that shows all heads: grid and table, their colour and their filter.
+// Everything that shows all heads: grid and table, with their colours and their filter.
 
 import { element } from "./elements.js";
 import { filterTerms, passes } from "./filter.js";
@@ -24,7 +24,7 @@ export class Overview {
     this.filter.addEventListener("keydown", (event) => event.key === "Enter" && this.open());
   }
 
-  // Opens the head that the filter names, else the first that it shows.
+  // Opens the head that the filter names, or else the first that it shows.
   open() {
     const { page, store, order } = this;
     const named = parseHead(this.filter.value.trim().toUpperCase());
@@ -54,7 +54,7 @@ export class Overview {
     this.drawRows();
   }
 
-  // Fills the table by filter and order, and fades in the drawings what the filter leaves out.
+  // Fills the table by filter and order, and fades the filtered heads in the grid.
   drawRows() {
     const { page, store } = this;
     const { filter, sort } = store.state;

@@ -1,4 +1,4 @@
-// What a view consists of: elements, and plots of lines or cells.
+// The content of a view: elements, and plots of lines or cells.
 
 import { element } from "./elements.js";
 import { heatPlot } from "./heat.js";
@@ -6,9 +6,9 @@ import { lineKey, linePlot } from "./lines.js";
 
 const kinds = { lines: linePlot, heat: heatPlot };
 
-// @param parts  elements; plots as { kind: "lines" or "heat", title, ... }, see linePlot()
+// @param parts  elements, and plots { kind: "lines" or "heat", title, ... }: see linePlot(), heatPlot()
 // @param name   of the head
-// @returns a function that shows what is marked in other views
+// @returns a function that shows what other views mark
 export function drawParts(box, parts, { name, store }) {
   const made = parts.filter(Boolean).map((part) => {
     if (part instanceof Node) return { nodes: [part] };
@@ -18,7 +18,7 @@ export function drawParts(box, parts, { name, store }) {
     return { part, drawing, nodes: [...key, drawing] };
   });
   box.replaceChildren(...made.flatMap(({ nodes }) => nodes));
-  // A drawing is as wide as its place on the page, so all are put there first.
+  // A drawing takes the width of its place on the page, so all are put there first.
   const marks = made.filter(({ part }) => part)
     .map(({ part, drawing }) => kinds[part.kind](drawing, part, store));
   return () => marks.forEach((mark) => mark());

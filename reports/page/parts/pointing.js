@@ -1,8 +1,8 @@
-// Goes through the places of a drawing with the pointer or the arrow keys, and says what is there.
+// Lets the pointer and the arrow keys go through the places of a drawing, and says what is there.
 
 import { hideTip, say, showTip } from "./tip.js";
 
-// The place that a key leads to; null if it leads nowhere.
+// The place to which a key leads; null if it leads nowhere.
 export function nextPlace(key, here, count, columns) {
   const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
   if (key === "Home") return 0;

@@ -1,4 +1,4 @@
-// How much a head looks at each offset: in one result, or in two.
+// How much a head looks at each offset, in one result or in two.
 
 import { choice, element } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
@@ -9,7 +9,7 @@ const termNames = ["positions alone", "and each token itself", "and usual neighb
 const [trace, shuffledTrace] = ["offset_trace/mean_weight", "offset_trace/null_weight"];
 const [accounted, dealtProfile] = ["head_account/measured_profile", "head_account/dealt_profile"];
 
-// One number per offset from a slice over other offsets; NaN where it has none.
+// One number per offset from a slice over other offsets; NaN if the slice has none.
 function aligned(offsets, slice) {
   const place = new Map(slice.axes[0].values.map((offset, i) => [offset, i]));
   return offsets.map((offset) => (place.has(offset) ? slice.values[place.get(offset)] : NaN));

@@ -1,12 +1,12 @@
-// What wrote the parts of the states that a head reads: shares of its scores by source.
+// The sources of a head: what wrote the parts of the states that it reads, by their shares of its scores.
 
 import { choice, element, scrolled, shareCell, textTable, words } from "./elements.js";
 import { offsetText } from "./format.js";
 
-const least = 0.02; // of the whole: smaller sources stand together
+const least = 0.02; // share of the whole: smaller sources are summed up
 const ofContent = "score_sources/content_key";
 
-// Sources with their shares, small ones summed up; sources without a share are absent.
+// Sources with their shares. Small ones are summed up; those without a share are left out.
 export function sourceRows(names, query, key) {
   const rows = [];
   const rest = { name: "all smaller sources", query: 0, key: 0 };

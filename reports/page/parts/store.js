@@ -1,11 +1,11 @@
-// What is shown, which the address holds, and what is pointed at; views listen to both.
+// The state of the page, which the address holds, and what is pointed at. Views listen to both.
 
 import { formatAddress, parseAddress } from "./address.js";
 
 const nothingMarked = { offset: null, query: null, key: null, head: null };
 
 export class Store {
-  // @param put  writes an address; told whether `back` should lead to the one before
+  // @param put  writes an address; its second argument: whether `back` should lead to the address before
   constructor(hash, put) {
     this.state = parseAddress(hash);
     this.marked = nothingMarked;
@@ -14,7 +14,7 @@ export class Store {
     this.markers = new Set();
   }
 
-  // Calls the listener when what is shown changes, with what was shown before.
+  // Calls the listener when the state changes, with the new state and the one before.
   listen(listener) {
     this.listeners.add(listener);
   }
@@ -27,7 +27,7 @@ export class Store {
     this.replace({ ...this.state, ...changes }, (address) => this.put(address, step));
   }
 
-  // The address was changed from outside.
+  // Takes over an address that was changed from outside.
   follow(hash) {
     this.replace(parseAddress(hash), () => {});
   }

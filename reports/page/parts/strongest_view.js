@@ -1,9 +1,9 @@
-// The query-key pairs of a head with the largest weights over all documents, in the text around them.
+// The query-key pairs of a head with the largest weights over all documents, with the text around them.
 
 import { element, words } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
 
-// The tokens around some places of a document in their order, each once; null: tokens between are missing.
+// The tokens around some places of a document, in order and each once; null where tokens are missing.
 // @param places  { at: position, tokens: texts of the tokens around it }
 export function excerpt(places) {
   const found = new Map();
@@ -19,7 +19,7 @@ export function excerpt(places) {
   return parts;
 }
 
-// Pairs of a head, the largest weight first: { weight, document, query, key: { at: position, tokens } }.
+// The pairs of a head, largest weight first: { weight, document, query, key: { at: position, tokens } }.
 export async function pairsOf({ arrays, at }) {
   const names = ["weight", "document", "query", "key", "query_token", "key_token"];
   const [weight, documents, query, key, queryTokens, keyTokens] =

@@ -3,7 +3,7 @@
 import { element } from "./elements.js";
 import { compareKeys, parseHead, sortKey } from "./format.js";
 
-// Rows in the order asked for: "3" by column 3, "-3" descending, "" as they came; empty cells come last.
+// Rows in the order asked for: "3" by column 3, "-3" descending, "" unsorted. Empty cells come last.
 export function sortedRows(columns, sort) {
   const rows = Array.from({ length: columns[0]?.cells.length ?? 0 }, (_, i) => i);
   const found = /^(-?)(\d+)$/.exec(sort);
@@ -25,7 +25,7 @@ export class HeadTable {
   }
 
   // @param columns  of headColumns()
-  // @param rows     their numbers, in the order in which they stand
+  // @param rows     numbers of the rows to show, in order
   draw(columns, rows) {
     const headers = columns.map((column, k) => this.header(column, k));
     const body = rows.map((i) => this.row(columns, i));
@@ -38,7 +38,7 @@ export class HeadTable {
     const { sort } = this.store.state;
     const direction = sort === String(k) ? "ascending" : sort === `-${k}` ? "descending" : "none";
     const arrow = { ascending: " \u2191", descending: " \u2193", none: "" }[direction];
-    // Numbers are sorted largest first, words by the alphabet.
+    // Numbers are sorted from the largest, words by the alphabet.
     const [first, second] = column.right ? [`-${k}`, String(k)] : [String(k), `-${k}`];
     const next = sort === first ? second : sort === second ? "" : first;
     const button = element("button", { type: "button", onclick: () => this.store.change({ sort: next }) },

@@ -1,4 +1,4 @@
-// The words beside the pointer, and what is said to screen readers.
+// The words beside the pointer, and those for screen readers.
 
 let spokenLater = 0;
 
@@ -12,7 +12,7 @@ export function showTip(lines, x, y) {
     return row;
   }));
   tip.hidden = false;
-  tip.style.left = "0"; // near the right edge it would be measured narrow
+  tip.style.left = "0"; // near the right edge it would be measured too narrow
   const { width, height } = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(6, Math.min(Math.max(6, x + 14), innerWidth - width - 6))}px`;
   tip.style.top = `${Math.max(6, y + 18 + height > innerHeight ? y - height - 12 : y + 18)}px`;
@@ -22,7 +22,7 @@ export function hideTip() {
   document.getElementById("tip").hidden = true;
 }
 
-// Said once the keys rest, so that a screen reader can follow.
+// Speaks once the keys rest, so that a screen reader can follow.
 export function say(text) {
   clearTimeout(spokenLater);
   spokenLater = setTimeout(() => {

@@ -1,9 +1,9 @@
-// The views of a head, in the order in which they stand. A view is an entry here and a description elsewhere:
+// The views of a head, in the order in which they stand. A view is an entry here and is described elsewhere:
 //   id, title, words   its name in the address, its heading, and a sentence on what it shows, or a function
 //                      of the page and its arrays that gives one
-//   needs              arrays of which the page must have at least one; absent: it needs no array
+//   needs              arrays of which the page must have at least one; absent: no array is needed
 //   hasNothing(page)   true if the result has nothing to show
-//   follows            parts of the address at which it is drawn again
+//   follows            parts of the address whose change draws the view again
 //   show(context)      its parts, elements and plots: see drawParts()
 // An array comes into the page by a name in page_data.cpp.
 
