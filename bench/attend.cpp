@@ -1,4 +1,4 @@
-// One layer's attention without probes, as a model pass does it: 12 heads of 64, float, one thread, 512 tokens and more.
+// Attention of one layer without probes, as in a model pass: 12 heads of 64, float, one thread, 512 to 16,384 tokens.
 
 #include "../core/attention/attend.h"
 
@@ -24,7 +24,7 @@ void attend_tokens(benchmark::State& state, bool causal) {
   Mask<float> mask;
   mask.causal = causal;
   for (auto _ : state) benchmark::DoNotOptimize(attend<float>(inputs, mask, {}, {}).data());
-  // Q K^T and A V, two operations per entry and width; a causal mask leaves the lower triangle of both.
+  // Q K^T and A V take two operations per entry and channel. A causal mask keeps the lower triangle of both.
   const double entries = static_cast<double>(length) * static_cast<double>(causal ? length + 1 : 2 * length) / 2;
   state.counters["flops"] = benchmark::Counter(4 * entries * static_cast<double>(heads * d_head),
                                                benchmark::Counter::kIsIterationInvariantRate);

@@ -1,4 +1,4 @@
-// The delay of every head of a 12 x 12 model from its cross-spectrum, 512 tokens: one document's worth, one thread.
+// Delays of the heads of a 12 x 12 model from their cross-spectra for one document of 512 tokens, one thread.
 
 #include "../analysis/waves/delay.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr Index length = 512, heads = 144;
 
-/// Every head attends at an offset of its own, |t| < 8, under noise as large as what it reads.
+/// Each head has its own offset, |t| < 8, and noise as large as the signal.
 MatrixC cross_spectra() {
   Random random(3);
   const Matrix real = drawn(length / 2 + 1, heads, random), imag = drawn(length / 2 + 1, heads, random);

@@ -5,7 +5,7 @@
 
 namespace headwave {
 
-/// (rows, cols)  normal numbers, mean 0 and standard deviation 1, row by row
+/// A matrix of standard normal numbers, drawn row by row.
 inline Matrix drawn(Index rows, Index cols, Random& random) {
   Matrix matrix(rows, cols);
   for (double& entry : matrix.reshaped<Eigen::RowMajor>()) entry = random.normal();

@@ -3,9 +3,9 @@
     python3 bench/large_model.py DIR [--layers 32] [--d-model 4096] [--d-feed-forward 11008] [--heads 32]
                                      [--vocabulary 32000] [--positions 4096] [--seed 1] [--layers-a-shard 4]
 
-The defaults have 6.7 billion parameters and take 13.5 GB of disk. Needs numpy alone: the bytes are those of the
-safetensors format, 8 bytes of header length, the header in JSON, tensors one after another. Weights are normal with
-deviation 0.02, norms are 1, and there is no tokenizer: give documents by --ids or --random-tokens.
+The defaults have 6.7 billion parameters and take 13.5 GB of disk. Weights are normal with standard deviation 0.02, and
+norms are 1. There is no tokenizer: give documents by --ids or --random-tokens. Only numpy is needed, since shards are
+written byte by byte in the safetensors format: 8 bytes of header length, the header in JSON, the tensors.
 """
 
 import argparse
@@ -17,13 +17,13 @@ import numpy as np
 
 
 def bfloat16(values):
-    """Upper halves of float32, rounded to nearest: what bfloat16 is."""
+    """Rounds float32 to its upper half, which is bfloat16."""
     bits = values.astype(np.float32).view(np.uint32)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2")
 
 
 def tensors(options):
-    """Names, shapes and deviations, in the order of the file; None: ones."""
+    """Names, shapes and standard deviations of the tensors, in the order of the file; None: ones."""
     d, wide = options.d_model, options.d_feed_forward
     parts = [[("model.embed_tokens.weight", (options.vocabulary, d), 0.02)]]
     for layer in range(options.layers):

@@ -1,5 +1,5 @@
-// The model's own pass without probes, one document of 512 tokens on one thread, of random models as large as MiniLM and
-// roberta-base; and beside it the fastest float32 product of matrices, the limit that it is a share of.
+// The pass of random models as large as MiniLM and roberta-base, without probes: one document of 512 tokens, one
+// thread. Its speed is a share of that of the fastest float32 matrix product, which is measured, too.
 
 #include "../core/model/model_pass.h"
 
@@ -48,7 +48,7 @@ struct RandomEncoder {
   Linear linear(Index out, Index in) { return {matrix(out, in), vector(out)}; }
 };
 
-/// Two operations for each entry of a weight and token, and for each pair of tokens and channel of Q K^T and A V.
+/// Operations of a pass: two per entry of a weight and token, and two per pair of tokens and channel of Q K^T and A V.
 double operations(const Stack& stack) {
   double weights = 0;
   for (const Block& block : stack.blocks) {
@@ -69,7 +69,7 @@ void model_pass_512(benchmark::State& state, Index layers, Index d_model, Index 
       benchmark::Counter(operations(encoder.model.stack), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/// Products of the shapes that libraries like best; the best of many is what the machine can do.
+/// The fastest of many square products, which shows what the machine can do.
 void best_product(benchmark::State& state) {
   double best = 0;
   Random random(4);

@@ -1,17 +1,16 @@
-"""The peer of wave_weights.cpp: what weights alone tell of a head, in numpy.
+"""The peer of wave_weights.cpp in numpy: singular pairs and phases of a head from its weights.
 
     python bench/peer_numpy.py [--heads N] [--repeats N] [--full-repeats N] [--threads N]
 
-full: as published, W_Q W_K^T (d_model x d_model) by a full SVD, and the eigenvalues of R = U_Q^T U_K, d_model x d_model
-      too. Its eigenvectors, which phase spectra need, cost more: printed apart.
-thin: what headwave computes, QR of W_Q and of W_K, SVD of the d_head x d_head core, eigenvalues and eigenvectors of
-      M = U_Q^T U_K; with and without the condition number of the eigenvectors, which headwave gives as well.
+full: as published, a full SVD of W_Q W_K^T (d_model x d_model), and the eigenvalues of R = U_Q^T U_K (d_model x
+      d_model). The time with its eigenvectors, which phase spectra need, is printed separately.
+thin: as in headwave, QR of W_Q and of W_K, SVD of the d_head x d_head core, eigenvalues and eigenvectors of
+      M = U_Q^T U_K; with and without the condition number of the eigenvectors, which headwave computes, too.
 
-Weights are random, as in wave_weights.cpp, d_model 768, d_head 64. Prints milliseconds per head, the median over
-repeats: `cpu` is the processor time of this process, `wall` what passed meanwhile. On a busy machine only `cpu`
-compares. The thin chain is a fifth faster after the full one, whose memory it finds ready: leave the full one in for the
-peer's best.
-Written for numpy 2.4.6 (its wheel's OpenBLAS 0.3.31), Python 3.11; anything from numpy 1.20 on will do.
+Weights are random, as in wave_weights.cpp, with d_model 768 and d_head 64. Prints milliseconds per head, the median over
+repeats: `cpu` is the processor time of this process, `wall` the elapsed time. On a busy machine only `cpu` can be
+compared. The thin chain is a fifth faster after the full one, because it reuses its memory: run both for the peer's
+best. Written for numpy 2.4.6 (its wheel's OpenBLAS 0.3.31) and Python 3.11; numpy 1.20 or later will do.
 """
 
 import argparse

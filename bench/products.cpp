@@ -1,5 +1,5 @@
-// Products x W^T of the shapes that a pass multiplies, 512 tokens, one thread: headwave's, and where they are installed those of
-// OpenBLAS and oneDNN. HEADWAVE_VECTORS=avx2 leaves AVX-512 unused on our side alone.
+// Products x W^T of the shapes in a pass over 512 tokens, one thread: headwave's, and those of OpenBLAS and oneDNN if
+// they are installed. HEADWAVE_VECTORS=avx2 keeps headwave, but not the others, from using AVX-512.
 
 #include <benchmark/benchmark.h>
 
@@ -45,7 +45,7 @@ void products_headwave(benchmark::State& state) {
   measure(state, [](Operands& of) { multiply(of.out, of.x, of.weight.transpose()); });
 }
 
-/// Rows, inner, columns: projections and feed-forward of MiniLM and roberta-base, and the scores of a tile of one head.
+/// (rows, inner, columns) of projections and feed-forward in MiniLM and roberta-base, and of a tile of one head's scores.
 void shapes(benchmark::internal::Benchmark* benchmark) {
   benchmark->Args({512, 384, 384})->Args({512, 384, 1536})->Args({512, 1536, 384});
   benchmark->Args({512, 768, 768})->Args({512, 768, 3072})->Args({512, 3072, 768})->Args({64, 32, 512});

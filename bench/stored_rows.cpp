@@ -1,5 +1,5 @@
-// Stored states, 512 x 384 floats of a document at a time, from files that the system holds in memory: reading HDF5
-// beside the library alone, and .npy beside the bytes themselves.
+// Reading stored states, a document of 512 x 384 floats at a time, from files that the system holds in memory: HDF5
+// against the library alone, and .npy against the bytes themselves.
 
 #include <algorithm>
 #include <filesystem>
@@ -24,7 +24,7 @@ namespace {
 constexpr Index documents = 64, length = 512, width = 384, entries = length * width;
 constexpr std::size_t npy_header_bytes = 128;
 
-/// Made when first asked for, gone when the program ends.
+/// The files, which exist until the program ends.
 class Files {
  public:
   Files() {
@@ -88,7 +88,7 @@ const Files& files() {
   return made;
 }
 
-/// Every document in turn, each into the same matrix.
+/// Reads the documents in turn into one matrix.
 template <class Read>
 void read_in_turn(benchmark::State& state, Read read) {
   Matrix32 matrix(length, width);

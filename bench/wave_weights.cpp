@@ -1,4 +1,4 @@
-// What a model's weights alone tell of every head: singular pairs and phases. Peer: peer_numpy.py, the same chain.
+// Singular pairs and phases of heads from the weights alone. Peer: peer_numpy.py, the same chain.
 
 #include <cmath>
 #include <cstdint>
@@ -30,7 +30,7 @@ std::vector<Head> drawn_heads(Index count) {
   return heads;
 }
 
-/// One layer's heads in turn: no head finds its own weights in the cache.
+/// Takes the heads of one layer in turn, so that no head finds its own weights in the cache.
 class Turn {
  public:
   const Head& next() { return heads_[at_++ % heads_.size()]; }

@@ -1,21 +1,21 @@
-"""Whole jobs beside PyTorch: the same documents, the same number of threads, in turn.
+"""Times whole jobs of headwave and PyTorch in turn, over the same documents with the same number of threads.
 
     python bench/whole_jobs.py --headwave build/release/headwave --model DIR --text FILE
                                [--documents 100] [--length 512] [--rounds 5] [--threads 2] [--jobs traces,pass,default] [--sweep 12]
                                [--parallel-documents N]
 
-traces   offset traces of every head and their clusters: `headwave run --only head_cluster`; the peer takes attention of
-         one document at a time from transformers (eager, output_attentions=True), means of its diagonals up to 10
-         tokens, and scikit-learn's KMeans (k = 6) over heads and documents. headwave tries every k from 2 to 12, and
-         resamples; with --sweep 2 it is 2 and 6.
-pass     the model alone: the peer with PyTorch's own attention (sdpa), which shows none; headwave has no such job, and
-         its `--only measured_offset`, which is the pass and the traces, stands beside it.
-default  every analysis of headwave, which has no peer, beside the first.
+traces   offset traces of every head and their clusters: `headwave run --only head_cluster`. The peer takes the attention
+         of one document at a time from transformers (eager, output_attentions=True), the means of its diagonals up to
+         10 tokens, and scikit-learn's KMeans (k = 6) over heads and documents. headwave tries every k from 2 to 12 and
+         resamples; with --sweep 2 it tries 2 and 6.
+pass     the model alone: the peer with PyTorch's sdpa attention, which returns no weights. headwave has no such job, so
+         `--only measured_offset`, which is the pass and the traces, takes its place.
+default  headwave's default analyses, which have no peer, against the peer of `traces`.
 
-Each run is a process of its own: seconds by the clock and of processors, and the most memory, with what Python needs to
-start among it. Prints medians, and the median of the rounds' ratios. Documents are the text's ids by the model's own
-tokenizer, cut at the length, without special tokens on both sides. Needs torch, transformers and scikit-learn.
-A model of random weights, as large as roberta-base, is made by --random-roberta DIR (and a vocabulary is not: --ids).
+Each run is a separate process. Prints medians of elapsed time, processor time and peak memory, which include the start
+of Python, and the median of the rounds' ratios. Documents are the text's ids by the model's own tokenizer, cut at the
+length, without special tokens on both sides. Needs torch, transformers and scikit-learn. --random-roberta DIR makes a
+model of random weights as large as roberta-base, with ids for --ids, since it has no vocabulary.
 """
 
 import argparse
@@ -54,7 +54,7 @@ if eager:
 
 
 def run(command, environment=None):
-    """Seconds by the clock, of processors, and MB at most."""
+    """Elapsed seconds, processor seconds, and peak memory in MB."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
     problem = process.stderr.read()
@@ -73,7 +73,7 @@ json.dump(AutoTokenizer.from_pretrained(sys.argv[1])(text, add_special_tokens=Fa
 
 
 def documents_of(options, folder):
-    """Ids in a file. What is imported here would be counted as memory of every process that is started: nothing is."""
+    """Writes ids to a file. Imports nothing large, since its memory would count for every process that is started."""
     ids = folder / "ids.json"
     if options.ids:
         documents = json.loads(options.ids.read_text())

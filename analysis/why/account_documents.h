@@ -16,58 +16,59 @@
 
 namespace headwave {
 
-/// Parts of each half of the documents, which intervals leave out one at a time.
+/// Number of groups of documents. Intervals come from omitting one group at a time.
 constexpr Index account_groups = 8;
 
 constexpr double interval_coverage = 0.9;
 
-/// The heads of one kind of attention that are accounted for, over documents of one length.
+/// The heads of one kind of attention, over documents of one length. Arguments called
+/// `place` are indices into grid.layers.
 struct AccountSite {
   HeadGrid grid;
   AttentionKind kind = AttentionKind::self;
-  Index length = 0;              ///< T, places of queries
-  Index reach = 64;              ///< offsets |t| <= reach are accounted for; at most (longer() - 1) / 2
-  const Stack* stack = nullptr;  ///< scale, masks, position terms; weights only where a term is compared
-  bool no_positions = false;     ///< places (in cross-attention, of keys) are all the same
-  Index key_length = 0;          ///< of cross-attention: places of keys
+  Index length = 0;              ///< T, number of queries
+  Index reach = 64;              ///< largest offset |t| of a profile; at most (longer() - 1) / 2
+  const Stack* stack = nullptr;  ///< gives scale, masks, position terms and learned sinks
+  bool no_positions = false;     ///< the model encodes no positions; in cross-attention: of keys
+  Index key_length = 0;          ///< number of keys in cross-attention
 
   [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
   [[nodiscard]] Index keys() const { return crosses() ? key_length : length; }
   [[nodiscard]] Index longer() const { return std::max(length, keys()); }
-  /// Position term of a layer of the grid; null in cross-attention.
+  /// Position term of a layer; empty in cross-attention.
   [[nodiscard]] PositionTerm term(std::size_t place) const {
     return crosses() ? PositionTerm{} : stack->term(grid.layers[place]);
   }
-  /// Window of the mask of a layer of the grid; 0: no limit.
+  /// Window of a layer's mask, in tokens; 0: no limit.
   [[nodiscard]] Index window(std::size_t place) const { return crosses() ? 0 : stack->window(grid.layers[place]); }
-  /// Whether a head of a layer of the grid can know places at all. Under a causal mask layers above 0 may
-  /// count their keys.
+  /// Whether the heads of a layer can tell places apart. Under a causal mask, layers above 0 can do so
+  /// without encoded positions, since an earlier layer can count its keys.
   [[nodiscard]] bool tells_places(std::size_t place) const {
     return !no_positions || (kind == AttentionKind::causal && grid.layers[place] > 0);
   }
 };
 
-/// Queries and keys of one layer before a rotary term turns them.
+/// Queries and keys of one layer before rotation.
 struct LayerQueriesKeys {
   Matrix32 query;  ///< (T, heads * d_head)
   Matrix32 key;    ///< (T, kv_heads * d_head); in cross-attention (key_length, kv_heads * d_head)
 };
 
-/// One document that is kept whole, since its contents are dealt.
+/// A document that is kept whole so that its contents can be dealt.
 struct AccountDocument {
   Index number = 0;                              ///< among the documents of this length, from 0
-  std::vector<std::uint8_t> query_stays;         ///< (T)  1: a special token, or the first: never dealt
-  std::vector<std::uint8_t> key_stays;           ///< the same of keys; other tokens in cross-attention
+  std::vector<std::uint8_t> query_stays;         ///< (T)  1: special or first token, never dealt
+  std::vector<std::uint8_t> key_stays;           ///< (keys)  the same for keys
   std::vector<LayerQueriesKeys> layers;          ///< one for each layer of the grid
-  std::vector<std::int32_t> query_ids, key_ids;  ///< (T), (key_length)  tokens; empty: not known
-  std::uint8_t first_key_special = 0;            ///< 1: the first key stays because it is a special token
+  std::vector<std::int32_t> query_ids, key_ids;  ///< (T), (keys)  token ids; empty: unknown
+  std::uint8_t first_key_special = 0;            ///< 1: the first key is a special token
 };
 
-/// Sums over one half of the documents: the documents of even number, or of odd number.
+/// Sums over one half of the documents: those with even numbers, or those with odd numbers.
 struct AccountHalf {
   Index documents = 0;
   std::vector<LayerQueriesKeys> layers;  ///< sums of queries and keys at every place
-  std::vector<Index> group_documents;    ///< (groups)
+  std::vector<Index> group_documents;    ///< [group]  number of documents
   std::vector<Matrix> group_weights;     ///< [group] (rows, 2 reach + 1)  sums over i of A[i, i+t]
   ByDocument<AccountDocument> to_deal;   ///< documents whose contents are dealt
 };
@@ -82,36 +83,35 @@ struct AccountSums {
   [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
 
-/// Whether the contents of a document are dealt. As many are as take `tokens` tokens, at least 8, for 0 tokens none: pairs of
-/// neighbours of even and odd number, evenly spread. Each is kept whole, so this bounds the memory of an account.
-/// @param number  of `documents`, from 0
-/// @param length  T of each
+/// Whether a document is kept whole and dealt. At least 8 documents are, and more until they hold `tokens`
+/// tokens: evenly spread pairs of an even and the next odd number. If `tokens` is 0, none are.
+/// @param number  of the document among `documents`, from 0
+/// @param length  T, of every document
 bool is_dealt(Index number, Index documents, Index length, Index tokens = 4096);
 
-/// Mean queries and keys of two halves of the documents, for analyses of attention by position alone.
+/// What head_account keeps for analyses that run after it.
 struct AccountHalves {
   AccountSite site;
-  std::array<AccountHalf, 2> halves;  ///< sums; of one document the second is empty
+  std::array<AccountHalf, 2> halves;  ///< if there is one document, the second is empty
 };
 
-/// (places)  1: a special token, or the first: its content is never dealt.
+/// Marks special tokens and the first token, whose contents are never dealt. @returns (places)  1: marked
 std::vector<std::uint8_t> places_that_stay(const TokenSequence& tokens, Index places);
 
 /// Places whose content may be dealt, ascending.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
 
-/// For each place, the place that its content comes from. Free places are shuffled; the others keep their
-/// content.
+/// Draws where the content of each place comes from: free places are shuffled, the others keep their content.
 std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
-/// Mean queries or keys of every place with the contents of one document's tokens, each from another place.
+/// Deals contents: row i is mean_i + own_f - mean_f with f = from[i], the place that the content comes from.
 Matrix32 dealt(const Matrix32& mean, const Matrix32& own, const std::vector<Index>& from);
 
-/// Watches one document: sums attention weights along diagonals, keeps queries and keys.
+/// Sums the attention weights of one document along diagonals, and keeps its queries and keys.
 class AccountProbe : public Probe {
  public:
   /// @param number  of the document among those of this length, from 0
-  /// @param dealt   keep the document whole
+  /// @param dealt   whether to keep the document whole
   AccountProbe(const AccountSite& site, Index number, const Document& document, bool dealt);
 
   [[nodiscard]] bool wants_projections() const override { return true; }
@@ -128,16 +128,15 @@ class AccountProbe : public Probe {
   Matrix weights_;  ///< (rows, 2 reach + 1)
 };
 
-/// Adds a tile's weights along diagonals |t| <= reach, the first token of a sequence neither query nor key.
+/// Adds a tile's weights along the diagonals |t| <= reach, without the first token as query or key.
 /// @param sums  (heads, 2 reach + 1)
 void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 
-/// Attention of one layer of a site over queries and keys of our own making, with the model's scale, mask and
-/// position term; probes see it as layer 0.
-/// @param place  of the layer in the grid
-/// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; or empty
-/// @param head   the only head, whose queries and keys these are, of a site of one; below 0: all are there
-/// @param rows   query rows that are computed; empty: all
+/// Computes the attention of one layer from given queries and keys, with the layer's scale, soft cap, mask,
+/// position term and learned sinks. Probes see it as layer 0.
+/// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; may be empty
+/// @param head   the head that queries and keys belong to, if site.stack has one head; below 0: all heads
+/// @param rows   query rows to compute; empty: all
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes, Index head = -1,
                   const std::vector<RowSpan>& rows = {});

@@ -1,5 +1,5 @@
-// What chosen queries attend to, layer by layer, what predicts it, and what happens when contents are swapped: equations (1) to
-// (3) and (6) of attention_bits.h.
+// Attention of the chosen queries, its predictors and the swaps of contents, layer by layer: equations (1),
+// (2) and (6) of attention_bits.h.
 
 #include <algorithm>
 #include <cmath>
@@ -15,13 +15,13 @@ namespace headwave {
 namespace {
 
 constexpr float stands_out = 3,
-                little_beside = 0.25F;  // weight of a strongest key beside uniform, of the other beside it
+                little_beside = 0.25F;  // least weight of y by its uniform share, and largest weight of o by that of y
 
 /// Mean queries and keys of every place, over one half of the documents.
 struct Means {
   Matrix32 query, key;
   Index documents = 0;
-  Matrix32 chosen_query = {}, turned_key = {};  ///< as a rotary term turns them, queries of the chosen rows alone
+  Matrix32 chosen_query = {}, turned_key = {};  ///< after rotation; queries of the chosen rows only
 };
 
 class LayerReader {
@@ -67,7 +67,7 @@ class LayerReader {
     return text_keys(site_.kind, document(n).key_stays, document(n).first_key_special != 0);
   }
 
-  /// Attention of the chosen rows over queries and keys of our own making.
+  /// Computes the attention of the chosen rows from given queries and keys.
   template <class Row>
   void attend_rows(const Matrix32& query, const Matrix32& key, Row row) const {
     RowProbe<Row> probe(std::move(row));
@@ -75,14 +75,14 @@ class LayerReader {
     attend_layer(site_, place_, query, key, Matrix32(), probes, -1, accounted_.rows);
   }
 
-  /// Mean queries or keys with the contents of a document's tokens at other places.
+  /// Mean queries or keys of all places with the dealt contents of a document.
   [[nodiscard]] Matrix32 dealt_query(const Matrix32& mean, std::size_t n, Random& random) const {
     return dealt(mean, document(n).layers[place_].query, dealt_places(document(n).query_stays, random));
   }
   [[nodiscard]] Matrix32 dealt_key(const Matrix32& mean, std::size_t n, Random& random) const {
     return dealt(mean, document(n).layers[place_].key, dealt_places(document(n).key_stays, random));
   }
-  /// Adds to `sums`, one row for each chosen query of each head, the weights within the text.
+  /// Adds the weights, normalised within the text, to `sums`, (heads * chosen rows, keys).
   void add_text(const Matrix32& query, const Matrix32& key, const Eigen::ArrayXf& text, Matrix32& sums) const {
     attend_rows(query, key, [&](Index head, Index i, const auto& weights) {
       const KeySpan open = accounted_.open(place_, i);
@@ -95,8 +95,7 @@ class LayerReader {
     });
   }
 
-  /// p_pos of (2) for every chosen row of every head, with mean queries of one half and mean keys of the other: words that
-  /// both means share would look like position.
+  /// Draws both versions of p_pos (2): mean queries of one half with mean keys of the other.
   void draw_position() {
     const std::size_t n_documents = accounted_.documents.size();
     Random random = random_.stream(0);
@@ -114,14 +113,14 @@ class LayerReader {
     }
   }
 
-  /// Queries or keys of every place as the model's rotary term turns them; as they are without one.
+  /// Queries or keys of all places after rotation.
   [[nodiscard]] Matrix32 turned(Matrix32 all) const {
     Turning(site_, place_).turn(all);
     return all;
   }
 
-  /// p_pos without a document in the means: its own content in the mean of its half would foretell it. Taking it out changes
-  /// a score by little, s, the same in all draws: p_pos exp(s), normalised.
+  /// p_pos with a document removed from the mean of its half. The change s of a score is small and taken to
+  /// be the same in all draws, so p_pos exp(s) is normalised.
   [[nodiscard]] Matrix32 position_without(std::size_t n) const {
     const std::size_t own = accounted_.half(n);
     const Means &mine = of_half_[own], &others = of_half_[1 - own];
@@ -130,7 +129,7 @@ class LayerReader {
     const LayerQueriesKeys& seen = document(n).layers[place_];
     const Index d_head = seen.query.cols() / heads_, rows = chosen_;
     const auto scale = static_cast<float>(-site_.stack->block.score_scale / static_cast<double>(mine.documents - 1));
-    // With this document's half in the means of the queries, and in those of the keys.
+    // The document's half gives the mean queries in one version of p_pos, and the mean keys in the other.
     const Matrix32 own_query = rows_at(turned(seen.query - mine.query), accounted_.queries),
                    own_key = turned(seen.key - mine.key);
     const std::array<const Matrix32*, 2> query{&own_query, &others.chosen_query}, key{&others.turned_key, &own_key};
@@ -164,8 +163,8 @@ class LayerReader {
     return sums / static_cast<float>(word_draws);
   }
 
-  /// Equation (1) of one query.
-  /// @param seen  A over the keys that it sees
+  /// Equation (1) of one query. A learned sink gets what is missing from a sum of 1.
+  /// @param seen  A over the keys that the query sees
   [[nodiscard]] double bits(const Eigen::ArrayXf& seen) const {
     const bool sinks = site_.stack->has_sinks();
     const double keys = static_cast<double>(seen.size()) + (sinks ? 1 : 0);
@@ -174,7 +173,7 @@ class LayerReader {
     return std::log2(keys) * (static_cast<double>(seen.sum()) + nowhere) - entropy;
   }
 
-  /// What the chosen queries attend to, but special tokens and those that see too little text.
+  /// Computes the attention of the chosen queries that take part.
   void attend(std::size_t n, AttendedDocument& one) const {
     one.text = text_of(n);
     one.strongest.assign(static_cast<std::size_t>(heads_ * chosen_), -1);
@@ -200,7 +199,7 @@ class LayerReader {
       one.mass(head, at) = within.sum();
       within /= std::max(one.mass(head, at), 1e-12F);
       one.within.row(head * chosen_ + at).segment(open.first, open.count) = within.matrix().transpose();
-      // The key that the experiments look at, not the query itself.
+      // The key of the experiments is not the query's own token.
       if (const Index self = i - open.first; !site_.crosses() && self >= 0 && self < within.size()) within[self] = 0;
       Index most = 0;
       if (within.maxCoeff(&most) >= stands_out / even)
@@ -208,8 +207,8 @@ class LayerReader {
     });
   }
 
-  /// Equation (6): swaps contents of all text keys in pairs at once. How the weights of two keys divide does not depend on
-  /// what the other keys are, so this is a swap of one pair for every query.
+  /// Equation (6). All text keys swap contents in pairs at once. The ratio of two keys' weights does not
+  /// depend on the other keys, so each query sees the same ratio as if only its pair had been swapped.
   void swap_contents(std::size_t n, AttendedDocument& one) const {
     const LayerQueriesKeys& own = document(n).layers[place_];
     const Matrix32& within = one.within;
@@ -246,7 +245,7 @@ class LayerReader {
   Random random_;
   Index heads_, chosen_;
   std::array<Means, 2> of_half_;      ///< [half]
-  std::array<Matrix32, 2> position_;  ///< [half of the mean queries] (heads * chosen rows, keys)  p_pos
+  std::array<Matrix32, 2> position_;  ///< [half that gives the mean queries] (heads * chosen rows, keys)  p_pos
   AttendedLayer layer_;
 };
 

@@ -15,49 +15,50 @@
 
 namespace headwave {
 
-/// Query rows that are accounted for, the same in every document, 64 at most: cells of 8 neighbours, spread evenly over the
-/// places, one in each at random.
+/// Query rows that are accounted for, the same in every document: all rows of documents of up to 64 tokens,
+/// otherwise 8 neighbours at a random place in each eighth of the document.
 std::vector<RowSpan> chosen_rows(Index length);
 
-/// The queries of some rows.
+/// Places of the queries in the given rows.
 std::vector<Index> queries_of(const std::vector<RowSpan>& rows);
 
-/// Keys that a query needs to see to be accounted for: of text, that is neither special nor, in a causal model, the first.
+/// Number of text keys that a query must see to be accounted for.
 constexpr Index least_text_keys = 4;
 
-/// (keys)  1: a key of text, 0: a special token, or the first of a causal model.
+/// Marks text keys. @returns (keys)  1: text, 0: a special token, or the first token of a causal model
 Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& key_stays, bool first_key_special);
-/// The same of the first tokens of a sequence.
+/// The same for the first `keys` tokens of a sequence.
 Eigen::ArrayXf text_keys(AttentionKind kind, const TokenSequence& tokens, Index keys);
 
-/// How many queries must see an offset for it to count: an eighth of those that see the offset that most see.
-/// @param count  queries by offset
+/// Number of queries that must see an offset for it to count: an eighth of the largest number.
+/// @param count  queries that see each offset
 double enough_queries(const Vector& count);
 
-/// A number of every head with its interval over documents.
+/// A number for every head, with its interval over documents.
 struct HeadNumber {
   Vector value, lower, upper;  ///< (rows)  NaN: undefined
   explicit HeadNumber(Index rows = 0) : value(Vector::Constant(rows, not_defined)), lower(value), upper(value) {}
 
-  /// Sets a head's number to a ratio of two sums over documents, a mean if the lower one counts, with its interval: leaves out
-  /// an eighth of the documents at a time. It stays undefined if the lower sum is 0.
+  /// Sets a head's number to sum(upper_sums) / sum(lower_sums). Its interval omits one of up to 8 groups of
+  /// documents at a time. The number stays undefined if the denominator is 0.
   /// @param upper_sums, lower_sums  (documents)
   void set_ratio(Index row, const std::vector<double>& upper_sums, const std::vector<double>& lower_sums);
 };
 
-/// Interval of sum(sums) / sum(counts) by leaving out groups of documents (jackknife_error()); NaN: fewer than 3 groups.
-/// @param sums, counts  [group]
+/// Interval of sum(sums) / sum(counts), from omitting one group of documents at a time (jackknife_error()).
+/// @returns lower and upper end; NaN for fewer than 3 groups
 std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
                                 const std::array<double, account_groups>& counts, double coverage = interval_coverage);
 
-/// Adds the Fields quantity, quantity_lower and quantity_upper of numbers, one for each entry of the first axis.
-/// @param undefined    what a NaN of the quantity means
-/// @param no_interval  what a NaN of an end of its interval means
+/// Adds the Fields `quantity`, `quantity`_lower and `quantity`_upper.
+/// @param numbers      one for each entry of the axis before layer and head, or a single one
+/// @param undefined    meaning of a NaN of the quantity
+/// @param no_interval  meaning of a NaN of an end of its interval
 void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
                  const std::string& long_name, std::span<const HeadNumber> numbers, const std::string& undefined,
                  const std::string& no_interval = "fewer than 6 documents of this length");
 
-/// What was named, list by list, `count` of each: where a list is shorter, a default-constructed item.
+/// Concatenates lists after cutting or extending each to `count` items, by default-constructed ones.
 template <class Lists>
 auto filled_up(Lists&& lists, Index count) {
   std::vector<std::ranges::range_value_t<std::ranges::range_reference_t<Lists>>> all;
@@ -69,35 +70,34 @@ auto filled_up(Lists&& lists, Index count) {
   return all;
 }
 
-/// log (got + single) / (given + single): how much more attention something gets than is predicted. Changes below 1e-4, which
-/// rounding of float32 attention makes, count as none.
-/// @param single  attention of a single token, which keeps the logarithm small where little is predicted
+/// log (got + single) / (given + single): how much more attention an item gets than is predicted. Changes
+/// below 1e-4 count as 0, since they are within the rounding of float32 attention.
+/// @param single  attention that one token is expected to get; keeps the log small where little is predicted
 double log_excess(double got, double given, double single);
 
-/// Words of documents by number, ascending by id: those that occur in enough documents.
+/// The words that occur in enough documents, numbered in ascending order of their token ids.
 struct NumberedWords {
   std::vector<std::int32_t> ids;             ///< [word]
-  std::vector<Index> in_documents;           ///< [word]
-  std::vector<std::vector<Index>> of_token;  ///< [document] (tokens)  -1: too rare, or not counted
+  std::vector<Index> in_documents;           ///< [word]  number of documents in which a token of the word counts
+  std::vector<std::vector<Index>> of_token;  ///< [document] (tokens)  -1: the word is rare, or the token not counted
 
   NumberedWords() = default;
-  /// @param documents        ids of tokens
-  /// @param counts           as many: whether a token counts
-  /// @param least_documents  in which a word must occur as a token that counts; 0: all words are numbered
+  /// @param documents        [document] (tokens)  token ids
+  /// @param counts           [document] (tokens)  whether a token counts
+  /// @param least_documents  documents in which a token of the word must count; 0: all words are numbered
   NumberedWords(const std::vector<std::vector<std::int32_t>>& documents, const std::vector<std::vector<bool>>& counts,
                 Index least_documents);
 
-  /// @returns -1 if there is no such word
+  /// @returns -1 if the word has no number
   [[nodiscard]] Index number(std::int32_t id) const;
 };
 
-/// Rows of a matrix, one for each place.
 Matrix32 rows_at(MatrixView32 all, const std::vector<Index>& places);
 
-/// A matrix of so many rows that has these at some places, and zeros elsewhere.
+/// A matrix of `length` rows: the given ones at `places`, zeros elsewhere.
 Matrix32 put_at(const Matrix32& rows, const std::vector<Index>& places, Index length);
 
-/// Turns contents as the model's rotary term turns queries and keys, or leaves them.
+/// Rotates queries, keys or contents as a layer's rotary term does. Without a rotary term nothing changes.
 class Turning {
  public:
   Turning(const AccountSite& site, std::size_t place)
@@ -105,12 +105,12 @@ class Turning {
 
   [[nodiscard]] explicit operator bool() const { return term_ != nullptr; }
 
-  /// @param rows  (T, any heads * d_head)
+  /// @param rows  (T, n * d_head)  all places of a sequence
   void turn(Matrix32& rows) const {
     if (term_) term_->turn(rows, d_head_);
   }
 
-  /// Rows that stand at some places of a sequence of a length, turned as there, or back.
+  /// Rotates rows that stand at `places` of a sequence of `length` tokens, backwards if `back` is true.
   [[nodiscard]] Matrix32 turned(const Matrix32& rows, const std::vector<Index>& places, Index length, bool back) const {
     if (!term_) return rows;
     Matrix32 all = put_at(rows, places, length);
@@ -121,7 +121,7 @@ class Turning {
   }
 
  private:
-  /// A turn with the sign of one channel of each pair changed before and after is a turn back.
+  /// Changes the sign of one channel of each pair. A rotation between two flips is the reverse rotation.
   void flip(Matrix32& rows) const {
     for (Index pair = 0; pair < term_->options().channels / 2; ++pair)
       rows.col(channels_of(term_->options(), pair).second) *= -1;
@@ -131,72 +131,73 @@ class Turning {
   Index d_head_;
 };
 
-/// The documents whose attention is accounted for, and what no layer changes of them.
+/// The documents whose attention is accounted for in bits, with what is the same in every layer.
 struct AccountedDocuments {
   const AccountSite& site;
   const std::array<AccountHalf, 2>& halves;
-  std::vector<const AccountDocument*> kept;       ///< all that were kept whole, in their order
-  std::vector<const AccountDocument*> documents;  ///< those that are accounted for, spread evenly over them
-  std::vector<RowSpan> rows;                      ///< chosen queries, the same of all
-  std::vector<Index> queries;                     ///< the same as places
-  std::vector<Index> row_of;                      ///< (T)  the chosen row that a query is; -1: not chosen
-  bool known_words = true;                        ///< ids of tokens are known
-  NumberedWords words;                            ///< of all keys of `documents`, if ids are known
+  std::vector<const AccountDocument*> kept;       ///< all documents that were kept whole, by number
+  std::vector<const AccountDocument*> documents;  ///< the accounted ones, evenly spread over `kept`
+  std::vector<RowSpan> rows;                      ///< chosen_rows(), the same in every document
+  std::vector<Index> queries;                     ///< places of the chosen queries
+  std::vector<Index> row_of;                      ///< (T)  index of a query among the chosen ones; -1: not chosen
+  bool known_words = true;                        ///< whether token ids are known
+  NumberedWords words;                            ///< all words of the keys of `documents`, if ids are known
 
-  /// @param most  documents that are accounted for
-  /// @throws ShapeError if one half of the documents has none
+  /// @param most  largest number of accounted documents
+  /// @throws ShapeError if one half has no documents
   AccountedDocuments(const AccountHalves& of, Index most);
 
   [[nodiscard]] Index chosen() const { return std::ssize(queries); }
-  /// Which of the two halves a document belongs to; what is fitted on one is measured on the other.
+  /// Half of the n-th accounted document, 0 or 1. What is fitted on one half is measured on the other.
   [[nodiscard]] std::size_t half(std::size_t n) const { return static_cast<std::size_t>(documents[n]->number % 2); }
   [[nodiscard]] KeySpan open(std::size_t place, Index query) const {
     return allowed_keys(query, site.keys(), site.kind == AttentionKind::causal, site.window(place));
   }
 };
 
-/// What the chosen queries of one document attend to in one layer, and what is predicted of it.
+/// Attention of the chosen queries of one document in one layer, with its predictors. Equations are those of
+/// attention_bits.h. Special and first tokens, and queries that see too few text keys, take no part.
 struct AttendedDocument {
-  Eigen::ArrayXf text;           ///< (keys)  1: a key of text
-  std::vector<Index> queries;    ///< that take part: places, ascending
-  std::vector<Index> rows;       ///< as many: the chosen row that each is
-  Matrix bits;                   ///< (heads, chosen rows)  by which its attention differs from uniform attention
-  Matrix32 mass;                 ///< (heads, chosen rows)  w: attention on text; 0: takes no part
-  Matrix32 within;               ///< (heads * chosen rows, keys)  A^X; rows that take no part are 0
-  Matrix32 position;             ///< (heads * chosen rows, keys)  p_pos, without this document in the means
+  Eigen::ArrayXf text;           ///< (keys)  1: a text key
+  std::vector<Index> queries;    ///< places of the queries that take part, ascending
+  std::vector<Index> rows;       ///< indices of these queries among the chosen rows
+  Matrix bits;                   ///< (heads, chosen rows)  (1)
+  Matrix32 mass;                 ///< (heads, chosen rows)  w, attention on text; 0: takes no part
+  Matrix32 within;               ///< (heads * chosen rows, keys)  A^X; 0 in rows that take no part
+  Matrix32 position;             ///< (heads * chosen rows, keys)  p_pos, this document removed from the means
   Matrix32 drawn;                ///< (heads * chosen rows, keys)  mean of the draws of p_key
-  std::vector<Index> strongest;  ///< (heads * chosen rows)  the key that experiments look at; -1: none stands out
-  Vector followed, trials;       ///< (heads)  sums over swaps of the contents of two keys, and their number
+  std::vector<Index> strongest;  ///< (heads * chosen rows)  key y of the experiments; -1: none stands out
+  Vector followed, trials;       ///< (heads)  sum over swaps of the term in (6), and number of swaps
 };
 
-/// The same of all documents, for one layer.
+/// Attention of all accounted documents in one layer.
 struct AttendedLayer {
   const AccountedDocuments& accounted;
-  std::size_t place = 0;                    ///< of the layer in the grid
-  Matrix32 mean_query, mean_key;            ///< of every place, before rotation
+  std::size_t place = 0;                    ///< index of the layer in the grid
+  Matrix32 mean_query, mean_key;            ///< of every place over all documents, before rotation
   Matrix32 position;                        ///< (heads * chosen rows, keys)  p_pos, all documents in the means
-  std::vector<AttendedDocument> documents;  ///< as `accounted` has them
+  std::vector<AttendedDocument> documents;  ///< in the order of accounted.documents
 
   [[nodiscard]] Index heads() const { return accounted.site.grid.heads; }
-  /// Row of the grid of a head.
+  /// Row of a head in the grid.
   [[nodiscard]] Index row(Index head) const { return static_cast<Index>(place) * heads() + head; }
-  /// The rows of one head.
+  /// Rows of one head in a matrix of (heads * chosen rows).
   [[nodiscard]] auto of_head(const Matrix32& rows, Index head) const {
     return rows.middleRows(head * accounted.chosen(), accounted.chosen());
   }
 };
 
-constexpr Index position_draws = 4;  ///< of each document's contents, for the predictor by position
-constexpr Index word_draws = 16;     ///< of other documents' queries, for the predictor by word
-constexpr Index swaps_drawn = 4;     ///< of each document's contents, for the evidence
+constexpr Index position_draws = 4;  ///< for p_pos, per document
+constexpr Index word_draws = 16;     ///< of other documents' queries for p_key, per document
+constexpr Index swaps_drawn = 4;     ///< random pairings of a document's keys for (6)
 
-/// Reads a layer of the grid.
+/// Computes attention, predictors (2) and swaps (6) of one layer.
 AttendedLayer attended_layer(const AccountedDocuments& accounted, std::size_t place, std::uint64_t seed);
 
-/// log2 of numbers, those below 1e-15 counting as this.
+/// log2 of each number; numbers below 1e-15 count as 1e-15.
 Eigen::ArrayXf binary_logarithms(const Eigen::ArrayXf& numbers);
 
-/// Sum of products, in double.
+/// Dot product, summed in double.
 double dot_of(const Eigen::ArrayXf& a, const Eigen::ArrayXf& b);
 
 }  // namespace headwave

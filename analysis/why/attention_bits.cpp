@@ -25,30 +25,30 @@ constexpr std::size_t matching = 3;  // hypotheses of the match part: same word,
 constexpr Index groups = account_groups;
 constexpr double text_rounding = 1e-5;  // of float32 weights within the text
 constexpr Index most_places = 3, query_bands = 4;
-// Documents of one length that a job needs. From fewer the predictors know too little, and what they miss would count as match.
+// Documents of one length that a job needs. With fewer, what the poor predictors miss is called match.
 constexpr Index least_bits_documents = 8;
 
-/// A place that position makes a head look at, relative to the query.
+/// A place that position makes a head look at, relative to the query, in tokens.
 struct NamedPlace {
-  Index offset = 0;           ///< t = key - query, tokens: where (8) is largest
-  Index first = 0, last = 0;  ///< around it, where (8) is half of that or more
-  double weight = 0;          ///< mean attention weight there, of queries that see a text key there
-  double by_position = 0;     ///< what p_pos gives there
+  Index offset = 0;           ///< offset where (8) is largest
+  Index first = 0, last = 0;  ///< around it, where (8) is at least half of its largest maximum
+  double weight = 0;          ///< mean weight at `offset`, over queries that see a text key there
+  double by_position = 0;     ///< the same mean of p_pos
 };
 
-/// The numbers of all heads; AttentionWords and MatchedContent have those of words, pairs and directions.
+/// Numbers of all heads. AttentionWords and MatchedContent hold the numbers of words, pairs and directions.
 struct BitsNumbers {
-  HeadNumber bits;                              ///< bit
-  std::array<HeadNumber, bits_parts> part;      ///< bit
-  std::array<HeadNumber, 1 + matching> gain;    ///< [hypothesis] bit, the word itself first; NaN: ids are not known
-  HeadNumber follow;                            ///< (6)  1: attention goes with the content, 0: it stays
-  HeadNumber kept;                              ///< (7)  1: whoever asks, 0: this query alone
-  Vector trials;                                ///< (rows)  swaps that were looked at
-  Vector sink_mass;                             ///< (rows)  share of attention on special keys
+  HeadNumber bits;                              ///< (1)
+  std::array<HeadNumber, bits_parts> part;      ///< (4)
+  std::array<HeadNumber, 1 + matching> gain;    ///< (5), the word itself first; NaN: ids are unknown
+  HeadNumber follow;                            ///< (6)
+  HeadNumber kept;                              ///< (7)
+  Vector trials;                                ///< (rows)  swaps that count in (6)
+  Vector sink_mass;                             ///< (rows)  mean attention on S
   std::array<Vector, 2> mixed;                  ///< [half] (rows)  e of (3)
-  std::vector<std::vector<NamedPlace>> places;  ///< [row]  (8), most_places at most; none in cross-attention
-  std::array<Vector, query_bands> band_weight;  ///< (rows)  mean weight at the first of these, by band of queries
-  std::vector<std::uint8_t> band_differs;       ///< [row]  by a factor of two, and beyond its interval
+  std::vector<std::vector<NamedPlace>> places;  ///< [row]  (8); none in cross-attention
+  std::array<Vector, query_bands> band_weight;  ///< (rows)  mean weight at the first place, by band of queries
+  std::vector<std::uint8_t> band_differs;       ///< [row]  by a factor of two, and beyond the interval
 
   explicit BitsNumbers(Index rows)
       : bits(rows),
@@ -65,17 +65,17 @@ struct BitsNumbers {
   }
 };
 
-/// What one document says of one head: sums over its queries.
+/// Sums over the queries of one document for one head.
 struct Told {
   double bits = 0, mass = 0, position = 0, text = 0;
   std::array<double, mixtures.size()> word{};  ///< [e]
   /// [hypothesis][e][beta]
   std::array<std::array<std::array<double, tilts.size()>, mixtures.size()>, matching> gain{};
   double word_gain = 0;
-  double strongest = 0, remains = 0;  ///< of (7): weight of the strongest keys, as it is and for other queries
+  double strongest = 0, remains = 0;  ///< denominator and numerator of (7)
 };
 
-/// The account of one head.
+/// Computes the account of one head.
 class HeadBits {
  public:
   HeadBits(const AttendedLayer& layer, Index head)
@@ -92,31 +92,31 @@ class HeadBits {
     for (std::size_t n = 0; n < told_.size(); ++n) read_again(n);
   }
 
-  /// Puts the numbers of the head where they belong.
+  /// Writes the numbers of the head to its row.
   void put(BitsNumbers& numbers) const;
 
  private:
-  /// How much attention words got, and how much p_pos gives them: (words).
+  /// (words)  attention that words get, and attention that p_pos gives them.
   struct Drawn {
     Vector got, given;
   };
 
-  /// Sums over queries by offset t = -(T-1) .. T-1, for queries that see a text key there.
+  /// Sums for each offset t = -(T-1) .. T-1 over the queries that see a text key there.
   struct OffsetSums {
     explicit OffsetSums(Index width)
         : given(Vector::Zero(width)), even(given), got(Matrix::Zero(groups, width)), seen(got) {}
-    Vector given, even;  ///< w p_pos, w u^X
-    Matrix got, seen;    ///< (groups of documents, offsets)  A - w u^X, queries
+    Vector given, even;  ///< sums of w p_pos, and of w u^X
+    Matrix got, seen;    ///< (groups of documents, offsets)  sums of w (A^X - u^X), and numbers of queries
   };
 
-  /// One chosen query: its keys, its attention, its predictors.
+  /// One chosen query with its attention and predictors over the keys that it sees.
   struct Row {
     Index query = 0;
     KeySpan open;
-    Eigen::ArrayXf text;                   ///< 1: key of X
-    Eigen::ArrayXf within, position, key;  ///< A^X, p_pos, the draws of p_key
-    double mass = 0;                       ///< on X
-    double even = 0;                       ///< number of keys of X
+    Eigen::ArrayXf text;                   ///< 1: text key
+    Eigen::ArrayXf within, position, key;  ///< A^X, p_pos, mean of the draws of p_key
+    double mass = 0;                       ///< attention on text
+    double even = 0;                       ///< number of text keys
   };
 
   void read(std::size_t n) {
@@ -167,7 +167,7 @@ class HeadBits {
     }
   }
 
-  /// Equation (5) of the match part for one query, and what words draw.
+  /// Equation (5) of the match part for one query, and the attention that words get.
   void add_words(std::size_t n, const Row& row, Told& sum) {
     const AccountDocument& from = *accounted_.documents[n];
     const auto word = [](const std::vector<std::int32_t>& ids, Index at) {
@@ -203,7 +203,7 @@ class HeadBits {
     }
   }
 
-  /// What needs the sums over all documents: equation (5) of the word part, with b of the other half, and bands.
+  /// Adds what needs sums over all documents: (5) of the word part, with b of the other half, and bands.
   void read_again(std::size_t n) {
     const AttendedDocument& one = layer_.documents[n];
     Eigen::RowVectorXd tilt(accounted_.known_words ? site_.keys() : 0);
@@ -223,7 +223,7 @@ class HeadBits {
     }
   }
 
-  /// @param weights  (keys)  of the query on text keys
+  /// @param weights  (keys)  attention of the query on text keys
   void add_band(std::size_t n, Index query, const Eigen::RowVectorXd& weights) {
     if (places_.empty()) return;
     const Index key = query + places_.front().offset;
@@ -245,11 +245,11 @@ class HeadBits {
   std::array<Drawn, 2> drawn_;  ///< [half]
   OffsetSums offsets_;
   std::vector<NamedPlace> places_;
-  /// [band] sums over queries by where they stand, at the first place.
+  /// [band][group]  weight at the first place summed over the queries of a band, and number of these queries.
   std::array<std::array<double, groups>, query_bands> band_weight_{}, band_queries_{};
 };
 
-/// The choice that gains most over the documents of one half.
+/// Index of the choice that gains most; the first of equal ones.
 template <class Gain>
 std::size_t best(std::size_t choices, const Gain& gain) {
   std::size_t most = 0;
@@ -264,7 +264,7 @@ void HeadBits::find_places() {
   const Vector count = sums.seen.colwise().sum(), got_there = sums.got.colwise().sum();
   const Index width = count.size(), middle = site_.length - 1;
   const double least = enough_queries(count);
-  Vector added = Vector::Constant(width, -1);  // the smaller of what attention and p_pos have beyond uniform attention
+  Vector added = Vector::Constant(width, -1);  // (8); -1: too few queries see the offset
   for (Index t = 0; t < width; ++t)
     if (count[t] >= least) added[t] = std::min(got_there[t], sums.given[t] - sums.even[t]) / count[t];
   const double half = added.maxCoeff() / 2;
@@ -273,7 +273,7 @@ void HeadBits::find_places() {
   while (std::ssize(places_) < most_places) {
     Index peak = 0;
     if (!(left.maxCoeff(&peak) >= half)) break;
-    // A dip to no less than a quarter of the largest belongs to the place.
+    // A place may have a dip, down to a quarter of the largest maximum.
     Index first = peak, last = peak;
     for (Index t = peak - 1; t >= 0 && added[t] >= half / 2; --t)
       if (added[t] >= half) first = t;
@@ -308,7 +308,7 @@ void HeadBits::put_bands(Index row, BitsNumbers& numbers) const {
     if (high == query_bands || weight[band] > weight[high]) high = band;
   }
   if (low == high || !(weight[high] >= 2 * weight[low])) return;
-  // The interval of the difference, as if every group of documents had the same number of queries, which it has.
+  // One share serves both bands, since documents have the same chosen queries.
   const double queries_high = sum_of(band_queries_[high]), queries_low = sum_of(band_queries_[low]);
   std::array<double, groups> difference{}, share{};
   for (std::size_t g = 0; g < groups; ++g) {
@@ -334,7 +334,7 @@ void HeadBits::put(BitsNumbers& numbers) const {
                    [&](std::size_t c) { return over(1 - half, [&](const Told& one) { return one.word[c]; }); });
     numbers.mixed[half][row] = static_cast<double>(mixtures[e[half]]);
   }
-  // [half][hypothesis]  beta chosen on the other half; as many as there are: no tilt gains
+  // [half][hypothesis]  index of beta, chosen on the other half; tilts.size() if no beta gains
   std::array<std::array<std::size_t, matching>, 2> beta{};
   for (std::size_t half = 0; half < 2; ++half)
     for (std::size_t h = 0; h < matching; ++h) {
@@ -382,7 +382,7 @@ void HeadBits::put(BitsNumbers& numbers) const {
   put_bands(row, numbers);
 }
 
-/// Fields attention_bits/...
+/// @returns Fields attention_bits/...
 std::vector<Field> describe(const AccountedDocuments& accounted, const BitsNumbers& bits, Index queries,
                             std::uint64_t seed) {
   const AccountSite& site = accounted.site;
@@ -495,7 +495,7 @@ std::vector<Field> attention_bits(const AccountHalves& halves, const AttendedKey
   BitsNumbers numbers(halves.site.grid.rows());
   AttentionWords words(halves.site, attended_keys);
   MatchedContent content(accounted, options.seed);
-  Index queries = 0;  // the same in every layer but for windows
+  Index queries = 0;  // of the first layer; a window may exclude queries in other layers
   parallel_for(std::ssize(halves.site.grid.layers), options.threads, [&](Index l) {
     const AttendedLayer attended = attended_layer(accounted, static_cast<std::size_t>(l), options.seed);
     for (Index head = 0; head < attended.heads(); ++head) HeadBits(attended, head).put(numbers);

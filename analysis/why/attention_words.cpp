@@ -17,13 +17,13 @@ namespace headwave {
 
 namespace {
 
-constexpr double shrinks_word = 2;         // attention that is added to what a word gets, and to what it is given
-constexpr Index least_word_documents = 3;  // in which a word must occur
-constexpr double word_fdr = 0.1;           // of the words that are named for a head, at most so many falsely
-constexpr Index words_named = 8;           // of each head, at most
+constexpr double shrinks_word = 2;         // attention added to both sides of a word's log ratio
+constexpr Index least_word_documents = 3;  // documents in which a word must occur
+constexpr double word_fdr = 0.1;           // false discovery rate over the words of a head
+constexpr Index words_named = 8;           // per head, at most
 
-/// What the text of a token says of its word: punctuation, capital, digits, continuation.
-/// @param spaces  tokens that begin a word begin with a space
+/// Classes that the text of a token shows: punctuation, capital, digits, continuation.
+/// @param spaces  whether the vocabulary marks the beginning of a word by a space
 std::array<bool, 4> spelling_of(std::string_view text, bool spaces) {
   const bool space = text.starts_with(' ');
   if (space) text.remove_prefix(1);
@@ -169,14 +169,14 @@ void AttentionWords::read(const AttendedLayer& layer) {
 
 AttentionWords::Drawn AttentionWords::name_words(const AttendedLayer& layer, Index head) {
   const Index documents = std::ssize(sums_.documents), words = std::ssize(words_.ids), row = layer.row(head);
-  // E of (1), key by key.
+  // E of (1) for each key.
   Matrix32 mass(documents, layer.accounted.chosen());
   for (Index n = 0; n < documents; ++n) mass.row(n) = sums_.documents[static_cast<std::size_t>(n)].mass.row(row);
   const Matrix32 given = product(mass, layer.of_head(layer.position, head));
   const Vector none = Vector::Zero(words);
   Drawn drawn{{none, none}, {none, none}};
   ItemSums changes(words);
-  Vector got = none, expected = none;  // of one document
+  Vector got = none, expected = none;  // G and E of (1) in one document
   std::vector<Index> here;
   for (Index n = 0; n < documents; ++n) {
     const AttendedKeys& one = sums_.documents[static_cast<std::size_t>(n)];
@@ -207,7 +207,7 @@ AttentionWords::Drawn AttentionWords::name_words(const AttendedLayer& layer, Ind
   for (Index word = 0; word < words; ++word)
     if (q[word] <= word_fdr) found.push_back(word);
   found_[static_cast<std::size_t>(row)] = std::ssize(found);
-  // What a word adds to the bits, so that the first ones are those that a reader meets.
+  // Sorted by the bits that a word adds, so that common words come before rare ones with a larger ratio.
   const Vector attention = drawn.got[0] + drawn.got[1],
                ratio = attention.cwiseQuotient(drawn.given[0] + drawn.given[1]);
   std::ranges::stable_sort(found, std::greater(), [&](Index word) { return attention[word] * std::log(ratio[word]); });
@@ -217,7 +217,7 @@ AttentionWords::Drawn AttentionWords::name_words(const AttendedLayer& layer, Ind
   return drawn;
 }
 
-/// @returns (words, classes)  exp b of every word, fitted on one half of the documents
+/// @returns (words, word_classes)  exp b of every word, fitted on one half of the documents
 Matrix32 AttentionWords::tilts(const Drawn& drawn, std::size_t half) const {
   const Index words = std::ssize(words_.ids);
   const auto of_classes = [&](const std::vector<Index>& of_word) {

@@ -10,24 +10,24 @@
 
 namespace headwave {
 
-/// Texts of tokens, by id.
+/// Texts of tokens by their ids.
 struct TokenTexts {
   std::vector<std::int32_t> ids;  ///< ascending
   std::vector<std::string> texts;
 
-  /// Adds the texts of a sequence, where they are known.
+  /// Adds the texts of a sequence, if they are known.
   void add(const TokenSequence& tokens);
   void add(TokenTexts&& next);
   /// @returns empty if the text is not known
   [[nodiscard]] std::string text(std::int32_t id) const;
 };
 
-/// How much attention the chosen queries of one document give to each of its keys.
+/// Attention that the chosen queries of one document give to each of its keys.
 struct AttendedKeys {
   Index number = 0;                ///< of the document among those of this length, from 0
-  std::vector<std::int32_t> ids;   ///< (keys)  tokens; empty: not known
-  std::vector<std::uint8_t> text;  ///< (keys)  1: a key of text
-  Matrix32 got;                    ///< (rows, keys)  sum over the chosen queries of their weight on a key of text
+  std::vector<std::int32_t> ids;   ///< (keys)  token ids; empty: unknown
+  std::vector<std::uint8_t> text;  ///< (keys)  1: a text key
+  Matrix32 got;                    ///< (rows, keys)  sum of the weights of the chosen queries; 0 unless text
   Matrix32 mass;                   ///< (rows, chosen rows)  attention of a query on text; 0: it takes no part
 };
 
@@ -37,10 +37,10 @@ struct AttendedKeySums {
   TokenTexts texts;  ///< of keys and queries
 };
 
-/// Number of documents whose attended keys are kept: all of them, unless they take more than 64 MiB; then at least 8.
+/// Number of documents whose attended keys are kept: as many as fit into 64 MiB, but at least 8.
 Index attended_documents(const Site& site);
 
-/// Watches one document: sums what the chosen queries give to each key.
+/// Sums the attention that the chosen queries of one document give to each key.
 class AttendedKeyProbe : public RowLook {
  public:
   AttendedKeyProbe(const Site& site, Index number, const Document& document);
@@ -49,33 +49,33 @@ class AttendedKeyProbe : public RowLook {
  private:
   void row(const HeadRow& one) override;
 
-  std::vector<Index> row_of_;  ///< (queries)  chosen row; -1: not chosen, or takes no part
+  std::vector<Index> row_of_;  ///< (T)  index among the chosen rows; -1: not chosen, special or first
   Eigen::ArrayXf text_;
   AttendedKeys keys_;
   TokenTexts texts_;
 };
 
-/// Classes of words that may draw attention whoever asks: rarity (how often the word occurs in the documents, a class for each
-/// power of 2); punctuation (no letter and no digit); capital (begins with one); digits (has one); continuation (goes on a
-/// word that an earlier token began); and the word itself, where a word that the other half of the documents does not know
-/// counts by all of the above.
+/// Number of ways to classify words that may draw attention whatever the query is: rarity (number of
+/// occurrences, one class per power of 2), punctuation (no letter and no digit), capital (begins with one),
+/// digits (has one), continuation (continues a word that an earlier token began), and the word itself, which
+/// falls back on the combination of the others if the word is missing from the half that it is fitted on.
 constexpr std::size_t word_classes = 6;
 
-/// A word that was named for something about a head. The default: no word.
+/// A word named for a head. The default is no word.
 struct NamedWord {
   std::int32_t id = -1;
-  double number = not_defined;   ///< how much it stands out
-  double q_value = not_defined;  ///< chance that the name is false, adjusted for all words that were tested
+  double number = not_defined;   ///< how much it stands out; the Field says in which measure
+  double q_value = not_defined;  ///< p-value adjusted for the number of words tested
 };
 
-/// How the Fields of named words are called: id and word take the ids and texts, number and q_value the rest.
+/// Names and descriptions of the Fields of named words.
 struct NamedWordFields {
-  std::string id, word, number, q_value;
-  std::string what, number_is, q_value_is, unnamed;  ///< for people; why there are fewer words
+  std::string id, word, number, q_value;             ///< names of the Fields
+  std::string what, number_is, q_value_is, unnamed;  ///< descriptions; `unnamed` says why there are fewer words
 };
 
-/// Adds these Fields.
-/// @param lists  of named words, `count` at most of each
+/// Adds the Fields of named words.
+/// @param lists  lists of named words, of which the first `count` are used
 template <class Lists>
 void add_named_words(Fields& fields, const std::vector<Axis>& axes, Lists&& lists, Index count, const TokenTexts& texts,
                      const NamedWordFields& names) {
@@ -88,20 +88,21 @@ void add_named_words(Fields& fields, const std::vector<Axis>& axes, Lists&& list
              names.unnamed);
 }
 
-/// Words that draw attention, and what kind of word does.
+/// Finds words that draw attention, and the classes of words that do.
 ///
-/// In document n the chosen queries give word v the attention G_nv, summed over its occurrences, where p_pos of
-/// attention_bits() gives it E_nv. With c_n the mean of E_n over single tokens,
+/// In document n the chosen queries give word v the attention G_nv, summed over its occurrences; p_pos of
+/// attention_bits() gives it E_nv. With c_n the mean of E_n over tokens,
 ///
 ///     y_nv = log (G_nv + c_n) / (E_nv + c_n)                                                     (1)
 ///
-/// and a word is found if the mean of y_nv over documents is above 0 by moderated_p_values(), with false discoveries
-/// controlled over the words of a head that occur in enough documents. Of the words found the largest means are named.
-/// All documents take part, not only those that attention_bits() accounts for.
+/// A word is found if the mean of y_nv over documents is above 0 by moderated_p_values(), with false
+/// discoveries controlled over the words of a head that occur in at least 3 documents. The 8 found words that
+/// add most bits are named. All documents with attended keys take part, not only the accounted ones.
 ///
-/// A class tilts p_pos as a hypothesis of attention_bits() does, by b(class) = log of attention got over attention given, 2
-/// added to both, fitted on one half of all documents and measured on the accounted documents of the other. For the word itself a word's own b is shrunk
-/// to that of its combination of classes instead of to 0.
+/// A class tilts p_pos as a hypothesis of attention_bits() does, by b(class), the log ratio of the attention
+/// that its words get to what p_pos gives them (2 added to both). b is fitted on one half of all documents,
+/// and its gain is measured on the accounted documents of the other half. For the word itself, the word's own
+/// b is shrunk to the b of its combination of classes instead of to 0.
 ///
 /// Source: this project.
 class AttentionWords {
@@ -109,15 +110,15 @@ class AttentionWords {
   /// @param site, sums  outlive this
   AttentionWords(const AccountSite& site, const AttendedKeySums& sums);
 
-  /// Reads the heads of one layer. May be called from several threads, for different layers.
+  /// Finds and measures the words of one layer's heads. Several threads may call it for different layers.
   void read(const AttendedLayer& layer);
 
-  /// Fields attention_words/...
+  /// @returns Fields attention_words/...
   [[nodiscard]] std::vector<Field> fields() const;
 
  private:
   void classify();
-  /// What words get of the attention of one head, and what p_pos gives them: [half] (words).
+  /// [half] (words)  attention that one head gives to words, and attention that p_pos gives them.
   struct Drawn {
     std::array<Vector, 2> got, given;
   };
@@ -128,12 +129,12 @@ class AttentionWords {
   const AccountSite& site_;
   const AttendedKeySums& sums_;
   bool known_ids_ = false;
-  NumberedWords words_;                                     ///< all; those of text are found in documents
-  std::array<std::vector<Index>, word_classes - 1> class_;  ///< [class][word]  number of its class
-  std::vector<Index> combination_;                          ///< [word]  of all classes but the last
-  std::vector<std::vector<NamedWord>> named_;               ///< [row]  the strongest first
-  std::vector<Index> found_;                                ///< [row]  words beyond p_pos, named or not
-  std::array<HeadNumber, word_classes> gain_;               ///< bit; NaN: texts or ids are not known
+  NumberedWords words_;                                     ///< all words; only text tokens count
+  std::array<std::vector<Index>, word_classes - 1> class_;  ///< [way][word]  number of the word's class
+  std::vector<Index> combination_;                          ///< [word]  number of its combination of classes
+  std::vector<std::vector<NamedWord>> named_;               ///< [row]  the word that adds most bits first
+  std::vector<Index> found_;                                ///< [row]  number of words found, named or not
+  std::array<HeadNumber, word_classes> gain_;               ///< bits; NaN: texts or ids are unknown
 };
 
 }  // namespace headwave

@@ -47,13 +47,13 @@ double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
 
 namespace {
 
-constexpr double least_replicated = 0.5;      // overlap of one half's profile with the other half's, for a preference
-constexpr double nearly_all = 0.75;           // part from which a verdict is called by it
+constexpr double least_replicated = 0.5;      // least o_replicated of a head with a preference
+constexpr double nearly_all = 0.75;           // least part that names the verdict
 constexpr Index least_account_documents = 8;  // fewer give no verdict
 
-/// Pairs of a layer at every offset |t| <= reach, and the sums over them of what uniform attention gives.
+/// Query-key pairs of a layer at every offset |t| <= reach, without the first token.
 struct NearPairs {
-  Vector pairs, uniform;  ///< (2 reach + 1)
+  Vector pairs, uniform;  ///< (2 reach + 1)  number of pairs, and sum of uniform weights over them
   NearPairs(const AccountSite& site, std::size_t place)
       : pairs(Vector::Zero(2 * site.reach + 1)), uniform(Vector::Zero(2 * site.reach + 1)) {
     for (Index i = 1; i < site.length; ++i) {
@@ -68,7 +68,7 @@ struct NearPairs {
   }
 };
 
-/// Sums over pairs become means; NaN where there is no pair.
+/// Divides sums by numbers of pairs; NaN where there is no pair.
 Matrix mean_along(Matrix sums, const Vector& pairs) {
   for (Index t = 0; t < pairs.size(); ++t)
     if (pairs[t] > 0)
@@ -78,7 +78,7 @@ Matrix mean_along(Matrix sums, const Vector& pairs) {
   return sums;
 }
 
-/// Sums weights along diagonals.
+/// Sums weights along diagonals, see add_near_weights().
 class NearWeights : public Probe {
  public:
   NearWeights(Index heads, Index reach) : sums_(Matrix::Zero(heads, 2 * reach + 1)), reach_(reach) {}
@@ -91,7 +91,7 @@ class NearWeights : public Probe {
   Index reach_;
 };
 
-/// Contents padded with zero rows to the longer sequence; the first token has none.
+/// Contents padded with zero rows to `rows`. The first token's content is set to 0, so it does not count.
 Matrix padded(const Matrix32& content, Index rows) {
   Matrix result = Matrix::Zero(rows, content.cols());
   result.topRows(content.rows()) = content.cast<double>();
@@ -145,26 +145,24 @@ Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountH
   return kernel;
 }
 
-/// Offset profiles of one layer's attention with places in random order, summed over the pairs that a draw puts
-/// at an offset t = -reach .. reach. The first token is neither query nor key.
+/// Sums of one draw of ShuffledPlaces at every offset t = -reach .. reach. The first token does not count.
 struct ShuffledDraw {
   Matrix weights;  ///< (heads, 2 reach + 1)
-  Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
-  Vector pairs;    ///< (2 reach + 1)
+  Vector uniform;  ///< (2 reach + 1)  weights of uniform attention
+  Vector pairs;    ///< (2 reach + 1)  number of pairs
 };
 
-/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
-/// from how far apart query and key are.
+/// Null for the claim that profiles depend on the distance of query and key: profiles with shuffled places.
 ///
-/// A draw puts all places but those that stay in a random order p, one order for every document that is
-/// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
-/// distance no longer does; one that depends on the two places otherwise (a position table without order)
-/// stays as it is. A causal mask is about the true places, so under it only the distance is drawn: t = -|p(j)
-/// - p(i)|. In cross-attention queries and keys get an order each, since no token meets itself.
+/// A draw permutes the places that do not stay by p, the same for all documents. The weight of query i on key
+/// j counts at offset t = p(j) - p(i). This destroys a dependence on distance, but keeps other dependences on
+/// the two places, such as those of a position table without order. A causal mask applies to the true places,
+/// so under it only the distance is drawn: t = -|p(j) - p(i)|. In cross-attention queries and keys have
+/// separate permutations, since no token meets itself.
 class ShuffledPlaces : public Probe {
  public:
-  /// @param query_stays  (places of queries)  1: this place stays where it is in every draw
-  /// @param key_stays    (places of keys)  the same; but in cross-attention the same places
+  /// @param query_stays  (T)     1: this place stays in every draw
+  /// @param key_stays    (keys)  the same for keys; read only in cross-attention
   ShuffledPlaces(const AccountSite& site, const std::vector<std::uint8_t>& query_stays,
                  const std::vector<std::uint8_t>& key_stays, Index draws, const Random& random)
       : draws_seen(static_cast<std::size_t>(draws)), reach_(site.reach), causal_(site.kind == AttentionKind::causal) {
@@ -207,7 +205,7 @@ class ShuffledPlaces : public Probe {
   std::vector<ShuffledDraw> draws_seen;
 
  private:
-  /// The keys of one query that a draw puts within reach, and the columns at which they count.
+  /// Keys that a draw puts within reach of one query, and the columns (t + reach) at which they count.
   struct Reads {
     std::vector<Index> key, column;
   };
@@ -226,12 +224,11 @@ class ShuffledPlaces : public Probe {
 
   Index reach_;
   bool causal_;
-  std::vector<std::vector<Index>> place_;     ///< [draw] (places of queries)  p
-  std::vector<std::vector<Index>> position_;  ///< [draw] (places of keys)  inverse of p of the keys
+  std::vector<std::vector<Index>> place_;     ///< [draw] (T)  p of queries
+  std::vector<std::vector<Index>> position_;  ///< [draw] (keys)  inverse of p of keys
 };
 
-/// Places that stay in every document.
-/// @param stays  of queries, or of keys
+/// Marks the places that stay in every dealt document. @returns (places)  1: stays
 std::vector<std::uint8_t> always_stay(const std::array<AccountHalf, 2>& halves, Index places,
                                       std::vector<std::uint8_t> AccountDocument::*stays) {
   std::vector<std::uint8_t> all(static_cast<std::size_t>(places), 1);
@@ -241,10 +238,10 @@ std::vector<std::uint8_t> always_stay(const std::array<AccountHalf, 2>& halves, 
   return all;
 }
 
-/// Profiles of one layer's heads, from one half of the documents.
+/// Profiles of one layer's heads over one half of the documents.
 struct HalfProfiles {
-  std::vector<std::array<Matrix, account_terms>> dealt;  ///< [document][term]  mean weight at an offset; NaN: no pair
-  std::vector<ShuffledDraw> null;                        ///< sums over the documents
+  std::vector<std::array<Matrix, account_terms>> dealt;  ///< [document][term]  profiles; NaN: no pair
+  std::vector<ShuffledDraw> null;                        ///< [draw]  sums over documents
 };
 
 HalfProfiles deal_half(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
@@ -283,11 +280,10 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
   return profiles;
 }
 
-/// [term, then measured] (heads, 2 reach + 1)  profiles of the heads of one layer, from one half, perhaps with a part of the
-/// documents left out.
+/// [term, then measured] (heads, 2 reach + 1)  mean profiles over one half, or over one half without a fold.
 using Profiles = std::array<Matrix, account_terms + 1>;
 
-/// [term, then replicated] (heads)  how well profiles of one half give the other half's measured profile.
+/// [term, then replicated] (heads)  overlaps with the measured profile of the other half.
 using Overlaps = std::array<Vector, account_terms + 1>;
 
 Overlaps overlaps_of(const Profiles& one, const Profiles& other, const Matrix& uniform) {
@@ -312,7 +308,7 @@ std::array<double, account_terms> parts_of(const Overlaps& overlaps, Index head)
   return {position, self - position, 1 - self};
 }
 
-/// Where each row is largest, and how large.
+/// Offset and weight of the maximum of each row.
 void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weight) {
   offset = weight = Vector::Constant(profile.rows(), not_defined);
   for (Index row = 0; row < profile.rows(); ++row) {
@@ -333,7 +329,7 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   const bool ordered = account.q_value[row] <= account.options.fdr;
   if (position >= context && !(self > position) && !ordered) return AccountVerdict::no_preference;
   if (account.documents < least_account_documents) return AccountVerdict::undefined;
-  // Where the model knows no places, the mean of a place holds what texts have in common there.
+  // Without positions, the mean of a place holds only what texts have in common there.
   const bool places = account.site.tells_places(static_cast<std::size_t>(row / account.site.grid.heads));
   if (!places) {
     if (self >= nearly_all) return AccountVerdict::own_token;
@@ -344,8 +340,8 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   return context >= nearly_all ? AccountVerdict::context : AccountVerdict::mixed;
 }
 
-/// Half the width of an interval of a number.
-/// @param without  a part of the documents each
+/// Half the width of a number's jackknife interval.
+/// @param without  [fold]  overlaps without the fold's documents
 template <class Number>
 double error_of(const std::vector<Overlaps>& without, const Number& number) {
   if (without.empty()) return not_defined;
@@ -354,7 +350,7 @@ double error_of(const std::vector<Overlaps>& without, const Number& number) {
   return jackknife_error(left, interval_coverage);
 }
 
-/// The account of one layer's heads.
+/// Computes the accounts of one layer's heads.
 class LayerAccount {
  public:
   LayerAccount(const AccountSums& sums, std::size_t place, HeadAccount& account)
@@ -366,8 +362,8 @@ class LayerAccount {
         width_(2 * site_.reach + 1),
         pairs_(site_, place) {}
 
-  /// Deals one half of the documents, with the mean keys of the other. May be called from several threads.
-  /// @param always  places of queries and of keys that stay in every document
+  /// Deals one half of the documents, with the mean keys of the other. Several threads may call it.
+  /// @param always  always_stay() of queries, and of keys
   void deal(std::size_t half, const std::array<std::vector<std::uint8_t>, 2>& always) {
     const AccountHalf &own = sums_.halves[half], &other = sums_.halves[two_halves() ? 1 - half : half];
     const Matrix32 mean_query = own.layers[place_].query / static_cast<float>(own.documents);
@@ -375,8 +371,8 @@ class LayerAccount {
     halves_[half] = deal_half(site_, place_, own, mean_query, mean_key, always, account_.options);
   }
 
-  /// Puts the numbers of the heads where they belong.
-  /// @param drawn  (rows, draws)  gets the strengths of the null
+  /// Writes the numbers of the heads to their rows.
+  /// @param drawn  (rows, draws)  receives the strengths of the null
   void put(Matrix& drawn) const {
     const auto own = [&](Matrix& all) { return all.middleRows(first_row(), heads_); };
     Matrix measured = Matrix::Zero(heads_, width_);
@@ -391,7 +387,7 @@ class LayerAccount {
         for (const auto& document : half.dealt) profile += document[term];
       own(account_.profile[term]) = profile / static_cast<double>(account_.dealt);
     }
-    if (two_halves()) put_overlaps();  // which stay undefined where all documents are in one half
+    if (two_halves()) put_overlaps();
     for (Index draw = 0; draw < drawn.cols(); ++draw) {
       const auto d = static_cast<std::size_t>(draw);
       ShuffledDraw sums = halves_[0].null[d];
@@ -407,7 +403,7 @@ class LayerAccount {
   [[nodiscard]] bool two_halves() const { return sums_.halves[1].documents > 0; }
   [[nodiscard]] Index first_row() const { return static_cast<Index>(place_) * heads_; }
 
-  /// Mean profiles of a half over the documents of all folds but one.
+  /// Mean profiles of a half without the documents of one fold; below 0: over all documents.
   [[nodiscard]] Profiles profiles_of(std::size_t half, Index folds, Index left_out) const {
     const AccountHalf& from = sums_.halves[half];
     const auto& dealt = halves_[half].dealt;
@@ -440,7 +436,7 @@ class LayerAccount {
   }
 
   void put_overlaps() const {
-    // As many folds as every half has dealt documents for, up to the groups of measured profiles.
+    // At most account_groups folds, each with a dealt document in both halves.
     Index folds = std::ssize(sums_.halves[0].group_weights);
     for (const HalfProfiles& half : halves_) folds = std::min(folds, std::ssize(half.dealt));
     const Overlaps all = overlaps(folds, -1);
@@ -477,7 +473,7 @@ class LayerAccount {
   std::array<HalfProfiles, 2> halves_;
 };
 
-/// Whether nothing tells places apart: no table, or one that is the same in every row, and no term.
+/// Whether a stack encodes no positions: no position term, and no table or one with equal rows.
 bool has_no_positions(const Stack& stack) {
   const MatrixView32& table = stack.embedding.positions;
   for (Index row = 1; row < table.rows(); ++row)

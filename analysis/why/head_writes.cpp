@@ -25,36 +25,38 @@ namespace headwave {
 
 namespace {
 
-// What each head writes when it attends to a word, in logits, by the direct path to the output with norms held.
+// Only the direct path to the output counts, with norms held. Later layers and a soft cap are omitted.
 //
-// With v_w the mean value of word w's tokens in a layer (through its norm as computed, biases included), u_b the row of the
-// prediction head of word b, gain the final norm's scale and r the mean over tokens of its 1 / sigma,
+// v_w is the mean value of word w's tokens in a layer, biases included. u_b is the row of word b in the
+// prediction head, g the scale of the final norm, and r its mean 1 / sigma over tokens, times the factors
+// that the model applies to final states and to what blocks add. Attending to w adds to the logit of b
 //
-//     L_wb = (v_w W_O) . (gain r (u_b - mean over channels, where the norm subtracts a mean))             (1)
+//     L_wb = (v_w W_O) . r (g u_b - mean over channels of g u_b, if the norm subtracts a mean)             (1)
 //
-// less its mean over w: what attending to w rather than to another word adds. Later layers and the soft cap are omitted.
+// less its mean over w, since only differences between words count.
 //
 //     copying = mean over w of (L_ww - mean_b L_wb) / sd_b L_wb                                           (2)
 //
-// Above 0: the head raises the word that it attends to; below 0: it lowers it. The null permutes which word is whose own,
-// n words: the mean of a_{w,pi(w)} with random pi, a the fraction in (2) for every pair, has exactly
+// is above 0 if the head raises the word that it attends to, and below 0 if it lowers it. In the null a
+// random permutation pi of the n words says which word counts as w's own. With a_wb the fraction in (2) for
+// every pair, the mean over w of a_{w,pi(w)} is nearly normal for many words, and has exactly
 //
 //     variance = 1 / (n^2 (n - 1)) sum over w, b of (a_wb - row mean - column mean + mean)^2               (3)
 //
-// and is close to normal for as many words.
+// The mean output o of the head changes the logit of b, whatever it attends to. For document d
 //
-// Words that are raised or lowered, whatever is attended to: y_db = mean over queries of document d of (o W_O) . (as in (1)),
-// less its mean over words,                                                                                (4)
-// and a word is named if its mean over documents differs from 0 by moderated_p_values().
+//     y_db = mean over queries of (o W_O) . (as in (1)), less its mean over b                              (4)
+//
+// and a word is named if the mean of y over documents differs from 0 by moderated_p_values().
 //
 // Source: copying and the OV circuit: Elhage et al. 2021; (3): Hoeffding 1951, doi:10.1214/aoms/1177729545.
 
 constexpr Index most_writing_documents = 16;
-constexpr Index most_written_words = 1024;    // that are compared: those of the most documents
-constexpr Index least_written_documents = 3;  // in which a raised word is tested
-constexpr Index words_written = 4;            // raised, and lowered, of each head, at most
+constexpr Index most_written_words = 1024;    // n at most: the words of the most documents
+constexpr Index least_written_documents = 3;  // fewer test no word
+constexpr Index words_written = 4;            // raised, and lowered, per head, at most
 
-/// Keeps values and mean outputs of all heads.
+/// Keeps the values and mean outputs of all heads for one document.
 class WritingProbe : public Probe {
  public:
   explicit WritingProbe(Index layers) : values(static_cast<std::size_t>(layers)), output(values.size()) {}
@@ -70,7 +72,7 @@ class WritingProbe : public Probe {
   std::vector<Vector> output;    ///< [layer] (heads * d_value)  mean over queries
 };
 
-/// The words that are compared, ascending.
+/// Ids of the words that are compared, ascending.
 std::vector<std::int32_t> compared_words(const std::vector<Document>& documents, Index vocabulary) {
   std::vector<std::vector<std::int32_t>> ids;
   std::vector<std::vector<bool>> counts;
@@ -91,7 +93,7 @@ std::vector<std::int32_t> compared_words(const std::vector<Document>& documents,
   return words;
 }
 
-/// 1 / sigma of a norm of these rows, mean over them; `states` are what enters it.
+/// Mean over rows of a norm's 1 / sigma. @param states  (T, d_model)  input of the norm
 double mean_inverse_scale(const Matrix32& states, const Norm& norm) {
   if (norm.empty()) return 1;
   double sum = 0;
@@ -108,7 +110,7 @@ struct Copying {
   double score = not_defined, p_value = not_defined;
 };
 
-/// @param logits  (words, words)  (1), changed
+/// @param logits  (words, words)  (1); overwritten
 Copying copying_of(Matrix& logits) {
   const Index n = logits.rows();
   if (n < 8) return {};
@@ -126,8 +128,8 @@ Copying copying_of(Matrix& logits) {
   return copying;
 }
 
-/// Why what heads write is no sum of logits; empty: it is.
-/// @param prediction  null: nothing predicts tokens
+/// Reason why what heads write is not a sum of logits; empty if it is.
+/// @param prediction  null if the model predicts no tokens
 std::string no_sum_of_logits(const Model& model, const PredictionHead* prediction) {
   if (prediction == nullptr)
     return fmt::format("this {} checkpoint has no prediction head that its map describes", model.family);
@@ -187,7 +189,7 @@ std::vector<Field> HeadWritesAnalysis::finish(Finished& /*finished*/) {
     texts.add(document);
   }
 
-  // Rows of the prediction head with the final norm held.
+  // Right factor of (1).
   Matrix reads(count, stack.d_model());
   for (Index w = 0; w < count; ++w) {
     Vector row = prediction->words.weight.row(words[static_cast<std::size_t>(w)]).cast<double>().transpose();

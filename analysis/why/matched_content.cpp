@@ -16,11 +16,11 @@ namespace headwave {
 
 namespace {
 
-constexpr Index least_match_documents = 3;  // in which a pair of words, or a word of a direction, must occur
-constexpr double match_fdr = 0.1;           // of what is named or counted, at most so much falsely
-constexpr Index match_draws = 20;           // of dealt documents
-constexpr Index pairs_named = 8;            // of each head, at most
-constexpr Index direction_words = 4;        // of each end of a side of a direction, at most
+constexpr Index least_match_documents = 3;  // documents in which a pair, or a word of a direction, must occur
+constexpr double match_fdr = 0.1;           // false discovery rate of pairs, directions and words
+constexpr Index match_draws = 20;           // of the null of directions
+constexpr Index pairs_named = 8;            // per head, at most
+constexpr Index direction_words = 4;        // per end of a side of a direction, at most
 constexpr std::array<Index, 5> directions_kept{1, 2, 4, 8, 16};
 constexpr std::size_t placebo_draws = 4;
 
@@ -32,9 +32,8 @@ Matrix32 mixed_key(const AttendedLayer& layer, std::size_t n, Index head, const 
 
 constexpr std::array betas{.25, .5, .75, 1.};  // of (2)
 
-/// Gains of one head in one document by a tilt of p_key, summed over queries.
+/// Gain (2) of one head in one document for each beta, summed over queries.
 /// @param score  (chosen rows, keys)  f of (2)
-/// @returns (betas)
 Eigen::RowVector4d tilt_gains(const AttendedLayer& layer, std::size_t n, Index head, const Matrix32& predicted,
                               const Matrix32& score) {
   const AttendedDocument& one = layer.documents[n];
@@ -53,7 +52,7 @@ Eigen::RowVector4d tilt_gains(const AttendedLayer& layer, std::size_t n, Index h
   return gains;
 }
 
-/// The gain of each document with the beta that gains most on the other half; 0 where none gains.
+/// Gain of each document with the beta that gains most on the other half; 0 if no beta gains there.
 std::vector<double> best_gains(const AttendedLayer& layer, const std::vector<Matrix>& gains, Index tilt) {
   std::array<Vector, 2> sums{Vector::Zero(std::ssize(betas)), Vector::Zero(std::ssize(betas))};
   for (std::size_t n = 0; n < gains.size(); ++n) sums[layer.accounted.half(n)] += gains[n].row(tilt).transpose();
@@ -66,7 +65,7 @@ std::vector<double> best_gains(const AttendedLayer& layer, const std::vector<Mat
   return best;
 }
 
-/// The items that are found, those of the largest values first.
+/// Items with a positive value and a q-value of at most match_fdr, the largest value first.
 std::vector<Index> found_items(const Vector& q_values, const Vector& values) {
   std::vector<Index> found;
   for (Index i = 0; i < q_values.size(); ++i)
@@ -75,8 +74,8 @@ std::vector<Index> found_items(const Vector& q_values, const Vector& values) {
   return found;
 }
 
-/// Sum of the weights of the strongest text keys of one head, with scores changed.
-/// @param change  (chosen rows, keys)  of the scores; empty: none
+/// Sum of the weights of one head's strongest text keys after a change of the scores.
+/// @param change  (chosen rows, keys)  added to the scores; empty: no change
 double strongest_weights(const AttendedLayer& layer, std::size_t n, Index head, const Matrix32& change) {
   const AttendedDocument& one = layer.documents[n];
   const auto within = layer.of_head(one.within, head);
@@ -139,7 +138,7 @@ void MatchedContent::find_pairs(const AttendedLayer& layer) {
   const Index of_query = std::ssize(asking_.ids), of_key = std::ssize(asked_.ids), pairs = of_query * of_key;
   const std::size_t documents = layer.documents.size();
   const auto other = [&](Index i, Index j) { return site_.crosses() || i != j; };
-  // Pairs that a document shows, and how many queries there are of each word.
+  // Pairs of words that occur in a document, and the number of queries of each word.
   std::vector<std::vector<Index>> shown(documents);
   Matrix queries_of_word = Matrix::Zero(static_cast<Index>(documents), of_query);
   for (std::size_t n = 0; n < documents; ++n) {
@@ -165,7 +164,7 @@ void MatchedContent::find_pairs(const AttendedLayer& layer) {
     double on_text = 0;
     for (std::size_t n = 0; n < documents; ++n) {
       const AttendedDocument& one = layer.documents[n];
-      // Not mixed with p_pos: the share of p_pos would take a little from every word that draws attention, in all documents.
+      // Not mixed with p_pos, which would take a little from every word that draws attention.
       const auto key = layer.of_head(one.drawn, head);
       const auto within = layer.of_head(one.within, head);
       got.setZero();
@@ -216,7 +215,7 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
   const Turning turning(site_, layer.place);
   const double scale = site_.stack->block.score_scale;
   const Index tested = std::min(directions_tested, d_head);
-  std::vector<Matrix32> whole, query, key;  // queries of all heads, contents of all heads
+  std::vector<Matrix32> whole, query, key;  // [document] of all heads: queries, their contents, contents of keys
   std::vector<double> counts;
   for (std::size_t n = 0; n < documents; ++n) {
     const LayerQueriesKeys& own = accounted_.documents[n]->layers[layer.place];
@@ -249,7 +248,7 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
       covariance[accounted_.half(n)] += product(asks[n].transpose(), attended[n]).cast<double>();
     }
     const std::array<ThinSvd, 2> fitted{thin_svd(covariance[0]), thin_svd(covariance[1])};
-    // Directions of one half on the other half, and on the other half with the contents of other documents' queries.
+    // Directions of one half on the other half, and with shifted contents of another document in the queries.
     Vector observed = Vector::Zero(tested);
     Matrix dealt = Matrix::Zero(match_draws, tested);
     for (std::size_t half = 0; half < 2; ++half) {
@@ -281,7 +280,7 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
       if (sd > 0)
         p_values_(layer.row(head), r) = student_tail((observed[r] - mean) / (sd * std::sqrt(1 + 1 / drawn)), drawn - 1);
     }
-    // Bits that they keep, with beta of (2) from the other half; and (4).
+    // Gains (2) and experiments (4).
     std::array<Matrix32, placebo_draws> others;
     for (Matrix32& one : others) {
       one.resize(d_head, 1);
@@ -315,7 +314,7 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
       add(directions_kept.size(), place);
       add(directions_kept.size() + 1, score + place);
       const Matrix32 direction = fitted[1 - accounted_.half(n)].u.leftCols(1).cast<float>();
-      // What queries lose at each key if the content along the direction is taken out of the keys, as along `lost`.
+      // Change of the scores in (4) if keys lose their content along the direction, in the direction `lost`.
       const auto change = [&](const Matrix32& lost) -> Matrix32 {
         const Matrix32 along = product(whole[n].middleCols(head * d_head, d_head), lost);
         const auto factor = -static_cast<float>(scale);
@@ -350,7 +349,7 @@ void MatchedContent::find_directions(const AttendedLayer& layer, const std::arra
 void MatchedContent::name_directions(const AttendedLayer& layer, Index head, const Matrix& query, const Matrix& key) {
   const Index d_head = query.rows(), directions = query.cols();
   std::array<std::vector<ItemSums>, 2> sums;  // [side][direction]
-  std::array<Vector, 2> deviation;            // [side] (directions)
+  std::array<Vector, 2> deviation;            // [side] (directions)  root mean square of the projections of all tokens
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     const NumberedWords& words = of_all_[side];
     const auto of_words = std::ssize(words.ids);
@@ -409,7 +408,7 @@ void MatchedContent::name_directions(const AttendedLayer& layer, Index head, con
 }
 
 std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
-  // A head has as many directions as its first ones beat dealt documents; those after them have no words.
+  // Directions after the first one that does not beat the null do not count, and keep no words.
   const Vector q = q_values(p_values_.reshaped<Eigen::RowMajor>());
   std::vector<Index> counts;
   for (std::array<DirectionWords, directions_named>& of_head : words_) {

@@ -1,4 +1,4 @@
-// Whether the offset that positions give each head meets the measured offset.
+// Compares the offset that positions predict for each head with the measured offset.
 
 #include <cmath>
 #include <cstdint>
@@ -16,11 +16,11 @@ constexpr double tolerance = 0.5;  // tokens; measured offsets are whole tokens
 
 /// Whether a prediction and the measured offset agree.
 enum class OffsetVerdict : std::uint8_t {
-  undefined,    ///< neither can be told from chance, or attention is largest where the search ends
-  agrees,       ///< both are told from chance and meet
-  differs,      ///< both are told from chance and do not meet
-  unpredicted,  ///< attention prefers an offset, nothing predicts it
-  unrealised,   ///< an offset is predicted, attention prefers none
+  undefined,    ///< neither offset exists, or attention is largest at the end of the search
+  agrees,       ///< both exist and are equal up to the tolerance
+  differs,      ///< both exist and differ
+  unpredicted,  ///< only the measured offset exists
+  unrealised,   ///< only the predicted offset exists
 };
 
 OffsetVerdict verdict_of(double predicted, double measured, OffsetStatus status) {
@@ -30,8 +30,8 @@ OffsetVerdict verdict_of(double predicted, double measured, OffsetStatus status)
   return std::abs(measured - predicted) <= tolerance ? OffsetVerdict::agrees : OffsetVerdict::differs;
 }
 
-/// The prediction is where the profile that positions give, contents dealt, is largest, of heads that have a preference at
-/// all. Attention may differ from a correct prediction: content, a sink or a mask draw it elsewhere.
+/// The prediction is the maximum of head_account()'s position profile, for heads with a preference. Attention
+/// may differ from a correct prediction if content, a sink or a mask draws it elsewhere.
 class OffsetAgreementAnalysis : public Analysis {
  public:
   using Analysis::Analysis;

@@ -1,4 +1,4 @@
-// Where attention goes in bands of query positions: the profile over all offsets, and how much of it lies beyond the reach.
+// Attention by bands of query positions: the profile over all offsets, and the share beyond the reach.
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@ namespace headwave {
 
 namespace {
 
-/// Bands of neighbouring queries, and bins of their offsets. The width of a band is the smallest power of two with which 8
-/// bands cover the longest document, so that the bands of most jobs have the same edges; the last ends at T.
+/// Bands of neighbouring queries, and bins of offsets. A band's width is the smallest power of two with which
+/// 8 bands cover the longest document, so that most jobs have the same bands. The last one ends at T.
 class BandsAndBins {
  public:
   BandsAndBins(Index length, Index reach, bool causal) : length_(length), bins_(offset_bins(length, reach, causal)) {
@@ -34,7 +34,7 @@ class BandsAndBins {
   [[nodiscard]] Index band_of(Index query) const { return query / width_; }
   [[nodiscard]] Index first(Index band) const { return band * width_; }
   [[nodiscard]] Index last(Index band) const { return std::min(length_, first(band) + width_) - 1; }
-  /// Column of a pair: bands outermost.
+  /// Column of a query-key pair in (bands * bins).
   [[nodiscard]] Index column(Index query, Index key) const {
     return band_of(query) * std::ssize(bins_) + bin_of_[static_cast<std::size_t>(key - query + length_ - 1)];
   }
@@ -45,14 +45,14 @@ class BandsAndBins {
   std::vector<Index> bin_of_;  // [t + T - 1]
 };
 
-/// Weights, summed over documents of any length from their first token on.
+/// Attention weights summed over documents of any length.
 struct BandSums {
-  Matrix weight;   ///< (rows, bands * bins)
-  Vector pairs;    ///< (bands * bins)  query-key pairs
-  Matrix special;  ///< (rows, bands)   beyond the reach, on special tokens and the document's first
-  Vector uniform;  ///< (bands)         sum over queries of the share of their keys that lies beyond the reach
-  ByDocument<Matrix> beyond;   ///< (rows, bands)   beyond the reach
-  ByDocument<Vector> queries;  ///< (bands)
+  Matrix weight;               ///< (rows, bands * bins)
+  Vector pairs;                ///< (bands * bins)  query-key pairs
+  Matrix special;              ///< (rows, bands)   weight beyond the reach on special tokens and the first token
+  Vector uniform;              ///< (bands)         sum over queries of the share of their keys beyond the reach
+  ByDocument<Matrix> beyond;   ///< (rows, bands)   weight beyond the reach
+  ByDocument<Vector> queries;  ///< (bands)         number of queries
 };
 
 class BandLook : public RowLook {
@@ -69,7 +69,7 @@ class BandLook : public RowLook {
   }
 
   [[nodiscard]] BandSums taken() {
-    // Pairs and queries are the same in all layers with the widest window.
+    // Pairs and queries are counted for the layers with the widest window.
     const Index window = std::ranges::count(windows_, 0) > 0 ? 0 : std::ranges::max(windows_);
     for (Index i = 0; i < length_; ++i) {
       const KeySpan open = allowed_keys(i, length_, site().kind == AttentionKind::causal, window);
@@ -104,20 +104,20 @@ class BandLook : public RowLook {
 
   const BandsAndBins& bands_;
   Index reach_, length_ = 0;
-  std::vector<Index> windows_;  // of each layer; 0: no limit
-  std::vector<Index> special_;  // positions of special tokens and of the first
+  std::vector<Index> windows_;  // [layer of the grid]  0: no limit
+  std::vector<Index> special_;  // positions of special tokens and of the first token
   Matrix beyond_;
   Vector queries_;
   BandSums sum_;
 };
 
-/// Shares of attention beyond the reach: each column a band, or all of them.
+/// Shares of attention beyond the reach, (rows, bands), or (rows, 1) over all bands.
 struct Shares {
-  Matrix share, lower, upper;  ///< over documents, with its interval
-  Matrix special;              ///< on special tokens or the first
+  Matrix share, lower, upper;  ///< share and interval over documents
+  Matrix special;              ///< share on special tokens or the first token
 };
 
-/// Source: this project; Student's percentile intervals as in bootstrap_interval().
+/// Intervals are those of bootstrap_interval(). Source: this project.
 class OffsetByQueryAnalysis : public AnalysisOf<BandSums> {
  public:
   explicit OffsetByQueryAnalysis(const AnalysisInput& input)
@@ -131,8 +131,8 @@ class OffsetByQueryAnalysis : public AnalysisOf<BandSums> {
   [[nodiscard]] std::vector<Field> finish_sum(BandSums& sum, Finished& /*finished*/) override;
 
  private:
-  /// Adds the shares of some bands, over the documents that have queries there. Where no query has a key beyond the reach,
-  /// or no document reaches the bands (of an encoder-decoder the longer sequence counts), there is none.
+  /// Appends a column: the shares of some bands over the documents that have queries there; NaN if there are
+  /// none, as in an encoder-decoder with a longer other sequence, or if no query has a key beyond the reach.
   void add_share(const BandSums& sum, Index first, Index bands, const ResampleOptions& how, Shares& shares) const {
     std::vector<Vector> beyond;
     std::vector<double> queries;

@@ -29,7 +29,7 @@ struct ToeplitzShares {
   double all = not_defined, others = not_defined;
 };
 
-/// @param rounding  energies up to here are none
+/// @param rounding  energies up to this count as 0
 ToeplitzShares toeplitz_shares(const Vector& sums, double energy, double rounding) {
   const Index length = (sums.size() + 1) / 2;
   const auto explained = [&](Index t) {
@@ -44,7 +44,7 @@ ToeplitzShares toeplitz_shares(const Vector& sums, double energy, double roundin
   return shares;
 }
 
-/// Means along diagonals of what is the same in every row.
+/// Means along the diagonals of a T x T matrix whose rows are all the same.
 /// @param row  (T)
 Vector means_along(const Vector& row) {
   const Index length = row.size();
@@ -75,7 +75,7 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
   Matrix b = product(positions, head.key);
   const double rounding =
       std::numeric_limits<double>::epsilon() * static_cast<double>(length) * a.squaredNorm() * b.squaredNorm();
-  b.rowwise() -= b.colwise().mean().eval();  // takes the row means of A B^T away
+  b.rowwise() -= b.colwise().mean().eval();  // removes the row means of A B^T
   const MatrixC spectrum_a = padded_spectrum(a), spectrum_b = padded_spectrum(b);
   const Vector sums = lagged_sums(spectrum_a, spectrum_b);
   const Matrix gram_a = gram_of(a);
@@ -106,7 +106,7 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
 
 namespace {
 
-/// The layers asked for whose projections are there: of a partial checkpoint not all may be.
+/// The requested layers whose projections are present; a partial checkpoint may lack some.
 HeadGrid known_grid(const Stack& stack, const std::vector<Index>& asked) {
   HeadGrid grid{{}, stack.block.heads};
   for (Index layer = 0; layer < stack.layers(); ++layer) {
@@ -118,16 +118,16 @@ HeadGrid known_grid(const Stack& stack, const std::vector<Index>& asked) {
   return grid;
 }
 
-/// What is held against chance of every head, and what its kernel predicts.
+/// Kernels of all heads, their shares and what they predict.
 struct AtlasNumbers {
   Matrix kernel;          ///< (rows, 2 reach + 1)  equation (1)
-  Vector own_token_term;  ///< (rows)  the part of kernel[0] that comes from a word meeting itself
+  Vector own_token_term;  ///< (rows)  last term of (1)
   Vector toeplitz_r2;     ///< (rows)
-  Vector other_r2;        ///< (rows)  the same without offset 0: this one decides
-  Matrix null_other_r2;   ///< (rows, draws)  of other_r2
-  Vector estimate;        ///< (rows)  argmax of the kernel, in tokens; NaN: it lies at the end of the search
-  Vector weight;          ///< (rows)  softmax of the kernel over the offsets searched, at that argmax
-  Vector chance;          ///< (rows)  the same of a flat kernel: one part for each offset searched
+  Vector other_r2;        ///< (rows)  compared with its null
+  Matrix null_other_r2;   ///< (rows, draws)
+  Vector estimate;        ///< (rows)  argmax of the kernel, in tokens; NaN: at the end of the search
+  Vector weight;          ///< (rows)  softmax of the kernel over the offsets searched, at the argmax
+  Vector chance;          ///< (rows)  weight under a flat kernel, 1 / number of offsets searched
 
   AtlasNumbers(Index rows, Index reach, Index draws)
       : kernel(rows, 2 * reach + 1),
@@ -155,7 +155,7 @@ AtlasNumbers read_layers(const Stack& stack, const HeadGrid& grid, Index length,
   AtlasNumbers numbers(grid.rows(), reach, options.draws);
   const int threads = thread_count(options.threads);
   const double scale = stack.block.score_scale;
-  // What layers see, where there are words; without them positions as the embedding gives them.
+  // Positions averaged over words; without words, the positions of the table as the layer sees them.
   std::unique_ptr<EmbeddingMeans> means;
   if (!stack.embedding.words.empty()) means = std::make_unique<EmbeddingMeans>(stack, length, threads);
   for (const Index layer : grid.layers) {
@@ -180,7 +180,7 @@ AtlasNumbers read_layers(const Stack& stack, const HeadGrid& grid, Index length,
   return numbers;
 }
 
-/// The kernel of a position term by itself; none where there is no term.
+/// Kernel of a position term by itself; no Fields if there is no term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
   const PositionTerm& term = stack.position_term;
   if (!term.added && !term.turned) return {};
@@ -197,8 +197,7 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
   return fields.taken();
 }
 
-/// What positions alone predict of the heads that are measured, over as many tokens as the longest document
-/// has.
+/// The atlas of the measured heads over the tokens of the longest document, but at most `rows`.
 class PositionAtlasAnalysis : public Analysis {
  public:
   using Analysis::Analysis;

@@ -1,4 +1,4 @@
-// Where the wave that a rotary model has built in points each head.
+// The offset at which the rotary wave of each head points.
 
 #include <algorithm>
 #include <cmath>
@@ -24,47 +24,42 @@
 
 namespace headwave {
 
-// The rotary wave: the score of a head's mean query and mean key at every distance, after rotation.
+// The rotary wave: the score of a head's mean query and mean key at every offset, after rotation.
 //
-// Before rotation, as complex numbers, pair m of a head's channels gives Re conj(q_m) k_m e^{i theta_m (j -
-// i)} to the score. With means over tokens q^, k^:
+// As complex numbers before rotation, pair m of channels adds Re conj(q_m) k_m e^{i theta_m (j-i)} to the
+// score. With means over tokens q^, k^:
 //
 //     C_m = scale conj(q^_m) k^_m,   kappa(t) = Re sum_m C_m e^{i theta_m t} + constant          (1)
 //     t_m = -arg C_m / theta_m                                                                 (2)
 //
-// so pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|: phase over
-// frequency is the offset, as in phase_delay(), with frequencies that are known. This is the part of the
-// position term of head_account() that comes from the rotation alone; positions that mean queries and keys
-// encode themselves are left out.
+// So pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|. As in
+// phase_delay(), phase over frequency is an offset; here frequencies are known. kappa omits positions that
+// mean queries and keys hold themselves, which head_account()'s position profile includes.
 //
 //     coherence = max_t kappa(t) / sum |C_m|                                                   (3)
 //
-// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives
-// nearly the same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the
-// other pairs alone, the maximum over t and the sum both: 1 where they all ask for one offset, whatever the
-// slow pairs add. Its null: phases of C_m drawn at random, which keeps the weight of every pair; p = (1 +
-// draws that agree as much) / (1 + draws). A few pairs agree easily by chance, so with a small d_head the
-// test has little power.
+// A pair that turns by less than half a turn within the search can hardly tell offsets apart: it gives nearly
+// the same to all of them, or leans to one side. `agreement` is (3) over the other pairs alone: 1 if they all
+// ask for one offset. Its null draws the phases of C_m at random and keeps |C_m|: p = (1 + draws that agree
+// as much) / (1 + draws). With a small d_head, few pairs often agree by chance, so the test has little power.
 //
-// `use` is how much a head uses a pair at all: the mean modulus of its queries times that of its keys,
-// whatever their phases.
+// `use` says how much a head uses a pair, for any phases: mean modulus of its queries times that of its keys.
 //
 // Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
 
-/// Queries and keys of one document before they are turned, averaged over all tokens but the first, the usual
-/// sink. Rows are heads of the grid; a key head stands in the row of every query head that reads it.
+/// Queries and keys of one document before rotation, averaged over all tokens except the first, the usual
+/// sink. Rows are query heads; a shared key head is repeated in the row of every query head that reads it.
 struct DocumentRotary {
   Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
   Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
 };
 
-// The class is not in an unnamed namespace: GCC would inline it more, fuse the products of complex numbers the other way
-// round, and change the last digit of results.
+// Not in an unnamed namespace: GCC would fuse complex products in another order, and change the last digits.
 
-/// Position kernels over the searched offsets. Heads of layers that turn nothing get zeros or NaN.
+/// Position kernels over the searched offsets. Heads of layers without rotation get zeros or NaN.
 class RotarySearch {
  public:
-  /// @param reach  offsets |t| <= reach are searched, in tokens
+  /// @param reach  largest |t| that is searched, in tokens
   RotarySearch(const Site& site, const Stack& stack, Index reach)
       : heads_(site.grid.heads), reach_(reach), score_scale_(stack.block.score_scale) {
     for (const Index layer : site.grid.layers) {
@@ -73,17 +68,17 @@ class RotarySearch {
     }
   }
 
-  /// Of the first layer that turns.
+  /// (pairs)  theta of the first layer with rotation, in radians per token.
   [[nodiscard]] const Vector& frequency() const {
     return turns_.at(*std::ranges::find_if(terms_, [](const RotaryTerm* term) { return term != nullptr; })).frequency;
   }
-  /// (layers, pairs); 0 where nothing turns.
+  /// (layers, pairs)  theta; 0 for layers without rotation.
   [[nodiscard]] Matrix layer_frequency() const {
     Matrix all = Matrix::Zero(std::ssize(terms_), frequency().size());
     each([&](const Turn& turn, Index at) { all.row(at / heads_) = turn.frequency.transpose(); });
     return all;
   }
-  /// Equation (1), without the constant.
+  /// C of (1), (rows, pairs).
   [[nodiscard]] MatrixC coefficients(const DocumentRotary& mean) const {
     MatrixC all = MatrixC::Zero(mean.query.rows(), frequency().size());
     each([&](const Turn& turn, Index at) {
@@ -97,7 +92,7 @@ class RotarySearch {
     });
     return all;
   }
-  /// The constant of (1): channels that do not turn.
+  /// Constant of (1), (rows): the score of channels that do not rotate.
   [[nodiscard]] Vector constant(const DocumentRotary& mean) const {
     Vector all = Vector::Constant(mean.query.rows(), not_defined);
     each([&](const Turn& turn, Index at) {
@@ -108,7 +103,7 @@ class RotarySearch {
     });
     return all;
   }
-  /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
+  /// kappa of (1) without the constant, (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
   [[nodiscard]] Matrix kernel(const MatrixC& c) const {
     Matrix all = Matrix::Constant(c.rows(), 2 * reach_ + 1, not_defined);
     each([&](const Turn& turn, Index at) {
@@ -116,7 +111,7 @@ class RotarySearch {
     });
     return all;
   }
-  /// Equation (3) of the pairs that turn within the search; 0 / 0 is NaN.
+  /// Equation (3) over the pairs that turn at least half a turn within the search; NaN if there are none.
   [[nodiscard]] Vector agreement(const MatrixC& c) const {
     Vector all = Vector::Constant(c.rows(), not_defined);
     each([&](const Turn& turn, Index at) {
@@ -131,8 +126,8 @@ class RotarySearch {
   struct Turn {
     RotaryOptions term;
     Vector frequency;
-    Matrix wave;  ///< (2 pairs, offsets searched)  cosines, and below them sines with their sign turned
-    Vector far;   ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
+    Matrix wave;  ///< (2 pairs, offsets searched)  cosines of theta t, and below them negative sines
+    Vector far;   ///< (pairs)  1 if a pair turns at least half a turn within the search, otherwise 0
 
     Turn(const RotaryTerm& of, const Site& site, Index reach)
         : term(of.options()), frequency(of.frequency(site.length)) {
@@ -155,14 +150,14 @@ class RotarySearch {
     parts << c.real(), c.imag();
     return product(parts, turn.wave);
   }
-  /// Calls a function with the rotation and the first row of every layer that turns.
+  /// Calls a function with the rotation and the first row of every layer with rotation.
   template <class Layer>
   void each(const Layer& layer) const {
     for (std::size_t l = 0; l < terms_.size(); ++l)
       if (terms_[l] != nullptr) layer(turns_.at(terms_[l]), static_cast<Index>(l) * heads_);
   }
 
-  std::vector<const RotaryTerm*> terms_;  ///< of each layer; null: it turns nothing, and nothing is said of its heads
+  std::vector<const RotaryTerm*> terms_;  ///< [layer of the grid]  null: no rotation
   Index heads_, reach_;
   double score_scale_;
   std::map<const RotaryTerm*, Turn> turns_;
@@ -172,7 +167,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Means over documents, each counted so many times.
+/// Means over documents; document d counts times[d] times.
 DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {
   const double count = std::accumulate(times.begin(), times.end(), 0.0);
   DocumentRotary mean = documents.front();
@@ -186,7 +181,7 @@ DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::
   return mean;
 }
 
-/// Chance of such an agreement where phases of C_m are drawn at random.
+/// p-values of the agreement; NaN if no null was drawn, or no pair turns far enough.
 Vector p_values_of(const Vector& agreement, const MatrixC& coefficient, const RotarySearch& search, Index draws,
                    const AnalysisInput& input) {
   Matrix null(agreement.size(), draws);
@@ -265,7 +260,7 @@ class RotaryWaveAnalysis : public AnalysisOf<ByDocument<DocumentRotary>> {
 
  private:
   [[nodiscard]] std::vector<Field> describe(const std::vector<DocumentRotary>& documents) const;
-  /// Whether one of the layers does.
+  /// Whether a layer has rotation.
   [[nodiscard]] bool turns() const {
     return std::ranges::any_of(site().grid.layers, [&](Index layer) { return stack().rotary(layer) != nullptr; });
   }
@@ -273,8 +268,8 @@ class RotaryWaveAnalysis : public AnalysisOf<ByDocument<DocumentRotary>> {
 
 std::vector<Field> RotaryWaveAnalysis::describe(const std::vector<DocumentRotary>& documents) const {
   const HeadGrid& grid = site().grid;
-  const Index reach = std::min(options().reach, (site().length - 1) / 2);  // as measured_offset() searches
-  const Index draws = 50 * options().draws;                                // each costs next to nothing
+  const Index reach = std::min(options().reach, (site().length - 1) / 2);  // as in measured_offset()
+  const Index draws = 50 * options().draws;                                // each is cheap
   ResampleOptions how;
   how.resamples = options().resamples;
   how.seed = options().seed;
@@ -290,7 +285,7 @@ std::vector<Field> RotaryWaveAnalysis::describe(const std::vector<DocumentRotary
   for (const Index layer : grid.layers)
     if (stack().rotary(layer) == nullptr) use.middleRows(grid.first_row(layer), grid.heads).setZero();
   const Vector p_value = p_values_of(agreement, coefficient, search, draws, input()), q_value = q_values(p_value);
-  // Where the kernel is largest, told from chance or not, and the softmax there.
+  // Maximum of the kernel, the softmax there, and whether it exceeds chance.
   Vector estimate = Vector::Constant(grid.rows(), not_defined), offset = estimate, weight = estimate;
   std::vector<PredictedStatus> status;
   for (Index row = 0; row < grid.rows(); ++row) {

@@ -31,60 +31,58 @@ namespace headwave {
 
 namespace {
 
-// The scores of every head, taken apart by the sources of its queries and keys.
+// The scores of every head as a sum over the sources of its queries and keys.
 //
-// The state that enters a layer is a sum x = sum_s c_s over sources s (stream_parts.h), and queries and keys are linear in it
-// once norms are held, rotations too, so that
+// The state that enters a layer is a sum x = sum_s c_s over sources s (stream_parts.h). With norms held,
+// queries and keys are linear in it, also after rotation, so that exactly
 //
 //     s_ij = scale sum_ss' (c_s,i W_Q) . (c_s',j W_K)                                          (1)
 //
-// exactly. With m^Q and m^K the mean queries and keys of a place over the other documents, the query side of the position
-// kernel is
+// m^Q and m^K are mean queries and keys of a place over other documents. On the query side the kernel is
 //
 //     F_s(t) = mean over documents and i of scale (c_s,i W_Q) . m^K_(i+t), rows centred        (2)
 //     K(t) = sum_s F_s(t),   share of s = cov_t(F_s, K) / var_t(K),   |t| <= reach             (3)
 //
-// and its key side the mean of scale m^Q_i . (c_s,i+t W_K). Rows are centred over those of the followed keys that the mask
-// allows, special ones too, since softmax does not see what all keys of a query have in common. The content is
+// The key side is the mean of scale m^Q_i . (c_s,i+t W_K). Rows are centred over the followed keys that the
+// mask allows, special ones too, since softmax ignores what a query's keys have in common. The content is
 //
 //     C_s(t) = 1/2 mean over pairs of documents and i of scale (c_s,i - c'_s,i) W_Q . (k_(i+t) - k'_(i+t))   (4)
 //     c(t) = sum_s C_s(t),   share of s = C_s(t) / c(t)                                        (5)
 //
-// with c' and k' those of the other document, so that what a place has in all documents cancels. C is how queries and keys
-// vary together. The key side likewise; t = 0 is a token and itself, -1 and +1 its neighbours. Pairs with a special token or
-// the first are left out.
+// with c' and k' of the other document, so that what a place has in all documents cancels. It says how
+// queries and keys vary together at t = 0 (a token with itself), -1 and +1 (with its neighbours). The key
+// side is analogous. Pairs with a special token or the first token are omitted.
 //
-// Scores are those before a cap and without what a position term adds (T5, ALiBi) or compares (DeBERTa); what a rotary term
-// turns is turned.
+// Scores are after rotation, before a soft cap, and without a position term of T5, ALiBi or DeBERTa.
 //
-// Source: this project, after Franco and Crovella 2025, NeurIPS, who take single scores of one prompt apart.
+// Source: this project, after Franco and Crovella 2025, NeurIPS, who decompose single scores of one prompt.
 
-constexpr Index documents_followed = 8;  // pass through the model once more in pairs, evenly spread
-constexpr Index places_followed = 128;   // tokens of each, in its middle
-constexpr double most_missed = 1e-4;     // largest error of the sum over sources, relative to the true root mean square
-constexpr double least_errors = 3;       // a content smaller than so many standard errors has no shares
+constexpr Index documents_followed = 8;  // evenly spread; they pass through the model once more, in pairs
+constexpr Index places_followed = 128;   // in the middle of each document
+constexpr double most_missed = 1e-4;     // largest error of the sum over sources, see SourceProbe::miss()
+constexpr double least_errors = 3;       // standard errors below which a content has no shares
 constexpr std::array<Index, 3> content_offsets{-1, 0, 1};
 constexpr auto offsets_of_content = static_cast<Index>(content_offsets.size());
 
-/// Sums over documents of one layer; those of content over pairs of documents.
+/// Sums for one layer over documents; for content, over pairs of documents.
 struct LayerSums {
-  std::array<Matrix, 2> kernel;                ///< [side] (heads * sources, 2 reach + 1)  queries, keys
-  std::array<std::vector<Matrix>, 2> earlier;  ///< [side][chosen head] (sources by head, 2 reach + 1)
+  std::array<Matrix, 2> kernel;                ///< [0: queries, 1: keys] (heads * sources, 2 reach + 1)  F
+  std::array<std::vector<Matrix>, 2> earlier;  ///< [side][chosen head] (sources by head, 2 reach + 1)  F
   Largest<double> missed;
-  std::array<Matrix, 2> parts;  ///< [side] (heads * sources, offsets_of_content)  of c(t)
-  MeanOverDocuments content;    ///< (heads, offsets_of_content)  c(t), a pair counts as a document
+  std::array<Matrix, 2> parts;  ///< [side] (heads * sources, offsets_of_content)  C
+  MeanOverDocuments content;    ///< (heads, offsets_of_content)  c; a pair counts as a document
 };
 
-/// The places of documents that are followed, the pairs of them that count, and what every document is compared with.
+/// The followed places, the query-key pairs of them that count, and sums over all documents.
 struct Followed {
   const AccountSite& site;
   Index first = 0, count = 0, reach = 0;
-  std::vector<Index> places;               ///< (count)  from `first` on
-  Eigen::RowVectorXf ordinary;             ///< (count)  1: neither special nor the first, in none of the documents
-  std::vector<LayerQueriesKeys> sums;      ///< [place] (count, width)  over all documents of the site's length, turned
+  std::vector<Index> places;               ///< (count)  first, first + 1, ...
+  Eigen::RowVectorXf ordinary;             ///< (count)  1: no document has a special or first token there
+  std::vector<LayerQueriesKeys> sums;      ///< [layer] (count, width)  over all documents of the site, rotated
   Index all = 0;                           ///< number of these documents
-  std::vector<std::vector<Index>> chosen;  ///< [place]  heads that get earlier attention by head
-  bool by_head = false;                    ///< there are such heads
+  std::vector<std::vector<Index>> chosen;  ///< [layer]  heads for which each earlier head is a source
+  bool by_head = false;                    ///< whether there are such heads
 
   Followed(const AccountHalves& halves, const std::vector<HeadName>& heads, const std::vector<Document>& documents)
       : site(halves.site),
@@ -117,17 +115,17 @@ struct Followed {
   }
 
   [[nodiscard]] const Stack& stack() const { return *site.stack; }
-  /// Keys that query i may look at.
+  /// Followed keys that the mask allows query i.
   [[nodiscard]] KeySpan open(std::size_t place, Index i) const {
     return allowed_keys(i, count, site.kind == AttentionKind::causal, site.window(place));
   }
-  /// Those among them that are within reach.
+  /// The same keys within reach.
   [[nodiscard]] KeySpan near(std::size_t place, Index i) const {
     const KeySpan open = this->open(place, i);
     const Index from = std::max(open.first, i - reach), end = std::min(open.end(), i + reach + 1);
     return {from, std::max<Index>(0, end - from)};
   }
-  /// Number of pairs on each diagonal.
+  /// Number of pairs of ordinary tokens at each offset.
   [[nodiscard]] Vector pairs(std::size_t place) const {
     Vector pairs = Vector::Zero(2 * reach + 1);
     for (Index i = 0; i < count; ++i) {
@@ -138,11 +136,11 @@ struct Followed {
     }
     return pairs;
   }
-  /// Turns queries or keys as a rotary term turns those of a whole sequence.
+  /// Rotates queries or keys of the followed places.
   void turn(std::size_t place, Eigen::Ref<Matrix32> rows) const {
     rows = Turning(site, place).turned(rows, places, site.length, false);
   }
-  /// Adds scores along diagonals |t| <= reach, every row centred over the keys that it may look at.
+  /// Adds scores along diagonals |t| <= reach, each row centred over the keys that the mask allows.
   /// @param scores  (count, count)
   void add_centred(std::size_t place, const Matrix32& scores, Eigen::Ref<Eigen::RowVectorXd> by_offset) const {
     for (Index i = 0; i < count; ++i) {
@@ -158,7 +156,9 @@ struct Followed {
   }
 };
 
-/// Adds up the parts of an attention that were split by head.
+/// Adds up the parts of an attention that was split by head.
+/// @param fine     sources of `parts`
+/// @param sources  without_heads(fine)
 Matrix32 together(const Matrix32& parts, const std::vector<StreamSource>& fine,
                   const std::vector<StreamSource>& sources, Index count) {
   Matrix32 sum = Matrix32::Zero(static_cast<Index>(sources.size()) * count, parts.cols());
@@ -181,10 +181,10 @@ std::vector<StreamSource> without_heads(const std::vector<StreamSource>& fine) {
   return sources;
 }
 
-/// Watches one document on its way.
+/// Splits the queries and keys of one document by source during its pass.
 class SourceProbe : public Probe {
  public:
-  /// @param when_read  called with the place of a layer in the grid, once its queries and keys are taken apart
+  /// @param when_read  called after each layer with its index in the grid
   SourceProbe(const Followed& followed, const TokenSequence& tokens, std::function<void(std::size_t)> when_read)
       : found(followed.site.grid.layers.size()),
         followed_(followed),
@@ -240,16 +240,16 @@ class SourceProbe : public Probe {
     if (addition.kind == followed_.site.kind) stream_.add(addition);
   }
 
-  std::vector<LayerSums> found;  ///< [place]
-  /// Of the layer that is under way: its sources, these with attention by head if that was asked for, and its queries
-  /// and keys (sources * count, width), turned.
+  std::vector<LayerSums> found;  ///< [layer]
+  /// Of the current layer: its sources, the same with attention by head, and the queries and keys of
+  /// `sources`, (sources * count, width), rotated.
   std::vector<StreamSource> sources, fine_sources;
   LayerQueriesKeys made;
 
  private:
   [[nodiscard]] Index count() const { return followed_.count; }
 
-  /// Multiplies the parts of queries as the whole ones are.
+  /// Applies the query temperature to the parts of queries.
   void warm_parts(Matrix32& parts, Index layer) const {
     const QueryTemperature temperature = followed_.stack().temperature(layer);
     if (temperature.strength == 0) return;
@@ -262,7 +262,7 @@ class SourceProbe : public Probe {
       for (Index row = 0; row < side->rows(); row += count()) followed_.turn(place, side->middleRows(row, count()));
   }
 
-  /// Largest difference between the sum over parts and the real rows, relative to their root mean square.
+  /// Largest error of the sum over parts, relative to the root mean square of the real rows.
   [[nodiscard]] double miss(const Matrix32& parts, const MatrixView32& real) const {
     const auto rows = real.middleRows(followed_.first, count());
     Matrix32 rest = rows;
@@ -272,7 +272,7 @@ class SourceProbe : public Probe {
     return largest == 0 ? 0 : largest / scale;
   }
 
-  /// Equation (2) and the same of the key side, for every part of one head's queries and keys.
+  /// Equation (2) and its key side, for every part of one head's queries and keys.
   /// @param query, key  (parts * count, d_head)
   void add_kernels(std::size_t place, Index head, const Eigen::Ref<const Matrix32>& query,
                    const Eigen::Ref<const Matrix32>& key, Eigen::Ref<Matrix> query_sums,
@@ -311,7 +311,7 @@ class SourceProbe : public Probe {
   LayerQueriesKeys others_;
 };
 
-/// Two documents that pass through the model side by side, in the same layer at a time.
+/// Two documents that pass through the model side by side, layer by layer.
 class SourcePair {
  public:
   SourcePair(const Followed& followed, const Document& a, const Document& b)
@@ -332,8 +332,7 @@ class SourcePair {
   std::vector<std::unique_ptr<SourceProbe>> probes;
 
  private:
-  /// Called when a layer of one document is decomposed, from any thread; the second call of a layer
-  /// continues.
+  /// Called by both documents after each layer, from any thread. The second call computes the content.
   void read(std::size_t place) {
     const std::lock_guard lock(mutex_);
     one_is_there_ = !one_is_there_;
@@ -347,8 +346,8 @@ class SourcePair {
     sums.content = MeanOverDocuments(all);
   }
 
-  /// Equation (4): half the products of the differences between two documents.
-  /// @param all  (heads, offsets_of_content)  gets the sum over sources
+  /// Equation (4) of one head and one pair of documents.
+  /// @param all  (heads, offsets_of_content)  receives the sum over sources
   void add_head(std::size_t place, Index head, const LayerQueriesKeys& difference, LayerSums& sums, Matrix& all) const {
     const Index d = spec_.d_head, count = followed_.count, shared = spec_.key_head(head) * d,
                 number = sums.parts[0].rows() / spec_.heads;
@@ -366,7 +365,7 @@ class SourcePair {
       }
   }
 
-  /// Half the mean over ordinary pairs of scale q_i . k_(i+t); 0 where there is none.
+  /// Half the mean of scale q_i . k_(i+t) over pairs of ordinary tokens; 0 if there is no pair.
   template <class Queries, class Keys>
   double content(std::size_t place, const Queries& query, const Keys& key, Index t) const {
     double sum = 0, pairs = 0;
@@ -387,16 +386,16 @@ class SourcePair {
   std::vector<LayerSums> layers_;
 };
 
-/// What the documents that passed give.
+/// Sums over the documents that passed.
 struct PassedSources {
-  std::vector<LayerSums> layers;   ///< [place]
-  std::vector<StreamSource> fine;  ///< of the last layer, attention told apart by head where that was asked for
+  std::vector<LayerSums> layers;   ///< [layer of the grid]
+  std::vector<StreamSource> fine;  ///< sources of the last layer, with attention by head for chosen heads
 };
 
 PassedSources pass_pairs(const Model& model, const Followed& followed, const std::vector<Document>& documents,
                          int threads) {
   PassedSources passed{std::vector<LayerSums>(followed.site.grid.layers.size()), {}};
-  // Where layers are read one by one all pairs go side by side; else each goes by itself.
+  // If layers are loaded one by one, all pairs pass together, so that each layer is loaded once.
   const auto pairs = static_cast<Index>(documents.size()) / 2, together = model.by_layer() ? pairs : 1;
   parallel_in_order(pairs / together, threads, [&](Index block) {
     auto done = std::make_shared<std::vector<std::unique_ptr<SourcePair>>>();
@@ -417,8 +416,8 @@ PassedSources pass_pairs(const Model& model, const Followed& followed, const std
   return passed;
 }
 
-/// cov_t(F_s, K) / var_t(K) over the offsets that have pairs.
-/// @param parts  (parts, 2 reach + 1)  means
+/// Equation (3): shares over the offsets that have pairs.
+/// @param parts  (parts, 2 reach + 1)  F
 Vector kernel_shares(const Matrix& parts, const Vector& pairs) {
   Vector kernel = parts.colwise().sum().transpose();
   const Eigen::ArrayXd there = (pairs.array() > 0).cast<double>();
@@ -426,7 +425,7 @@ Vector kernel_shares(const Matrix& parts, const Vector& pairs) {
   const double mean = (kernel.array() * there).sum() / offsets;
   kernel.array() = (kernel.array() - mean) * there;
   const double variance = kernel.squaredNorm();
-  // The kernel is centred: the parts need not be.
+  // The kernel is centred, so the parts need not be.
   return variance > 0 ? Vector(parts * kernel / variance) : Vector::Constant(parts.rows(), not_defined);
 }
 
@@ -455,7 +454,7 @@ class ScoreSourcesAnalysis : public Analysis {
   }
 
  private:
-  /// Heads that get earlier attention head by head, which takes memory.
+  /// Heads for which each earlier head is a source, which takes memory.
   [[nodiscard]] std::vector<HeadName> chosen_heads(const Finished& finished) const {
     std::vector<HeadName> chosen;
     for (const std::string& name : options().heads) {
@@ -468,7 +467,7 @@ class ScoreSourcesAnalysis : public Analysis {
     return chosen;
   }
 
-  /// The strongest heads that have a preference, at most so many, layer by layer.
+  /// The `most` strongest heads of at least least_strength, in the order of layers.
   [[nodiscard]] static std::vector<HeadName> strongest(const HeadAccount& account, Index most) {
     const std::vector<HeadName> names = heads_of(account.site.grid);
     std::vector<HeadName> heads;
@@ -488,7 +487,7 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
   const HeadGrid& grid = site().grid;
   const Index heads = grid.heads, reach = followed.reach;
   const std::vector<StreamSource> sources = without_heads(passed.fine);
-  std::vector<StreamSource> earlier;  // heads of the layers before the chosen ones
+  std::vector<StreamSource> earlier;  // heads of layers before the last chosen head
   if (followed.by_head)
     for (const StreamSource& source : passed.fine)
       if (source.head >= 0 && source.layer < std::ranges::max(chosen, {}, &HeadName::layer).layer)
@@ -554,14 +553,15 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
         }
       }
     }
-    // Earlier heads of the chosen ones of this layer, in the order in which they were chosen.
+    // Shares of earlier heads in the kernels of this layer's chosen heads.
     for (std::size_t at = 0; at < followed.chosen[place].size(); ++at) {
       const auto row = std::ranges::find(chosen, HeadName{layer, followed.chosen[place][at]}) - chosen.begin();
       for (std::size_t side = 0; side < 2; ++side) {
         const Vector of_fine = kernel_shares(mean(sums.earlier[side][at]), pairs);
         for (Index e = 0; e < std::ssize(earlier); ++e) {
           const Index fine = std::ranges::find(passed.fine, earlier[static_cast<std::size_t>(e)]) - passed.fine.begin();
-          if (fine < of_fine.size()) by_head[side](row, e) = of_fine[fine];  // else this head reads nothing of it
+          if (fine < of_fine.size())
+            by_head[side](row, e) = of_fine[fine];  // heads of the same or later layers are no sources
         }
       }
     }
@@ -609,7 +609,7 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
   return fields.taken();
 }
 
-/// Null for stored states, whose sources are unknown, and for a single document.
+/// Null for stored states, whose sources are unknown, for a single document, and for fewer than 3 tokens.
 std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   if (input.source == nullptr) return nullptr;
   if (!input.first.stored.empty() && !input.source->ids_alone(0).stored.empty()) return nullptr;

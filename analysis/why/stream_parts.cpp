@@ -42,7 +42,7 @@ void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts) {
 
 namespace {
 
-/// What a linear map and a norm after it make of the parts of a state.
+/// Applies a linear map, and a norm after it, to the parts of a state.
 Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count) {
   Linear alone = weights;
   alone.bias = {};
@@ -58,13 +58,13 @@ Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm&
     return made;
   }
   const Index rows = made.rows(), width = made.cols(), own = norm.scale.size(), runs = width / own;
-  made.resize(rows * runs, own);  // row-major: every run of channels that the norm takes by itself in a row
+  made.resize(rows * runs, own);  // row-major: each run of channels that the norm covers becomes a row
   hold_norm(norm, count * runs, constants_source, made);
   made.resize(rows, width);
   return made;
 }
 
-/// The same of one head alone, or of all.
+/// The same for one head; below 0: all heads.
 Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
                        Index d_head) {
   if (head < 0) return project_parts(parts, weights, norm, count);
@@ -156,7 +156,7 @@ void StreamParts::add(const StreamAddition& addition) {
   std::vector<StreamSource> added;
   for (Index head = 0; head < (split ? stack_.block.heads : 1); ++head)
     added.push_back({kind, addition.layer, split ? head : -1});
-  // What is written, and behind it what of it is constant.
+  // The parts that are written; the last one is constant.
   const auto number = static_cast<Index>(added.size());
   Matrix32 parts((number + 1) * count_, addition.added.cols());
   auto constants = parts.bottomRows(count_);
