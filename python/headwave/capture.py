@@ -28,7 +28,7 @@ class Capture:
             raise FormatError(f"capture: {type(module).__name__}; expected a torch.nn.Module")
         if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
             raise FormatError(f"capture: tokenizer is {type(tokenizer).__name__}; expected one of transformers")
-        from .torch_models import described, require_eval  # PyTorch where it is there
+        from .torch_models import described, require_eval  # needs PyTorch, which may be missing
         from .hooks import Watch
 
         self.documents = 0
@@ -77,7 +77,7 @@ class Capture:
                 "window": whole(about["window"] or 0, "window")}
 
     def _sized(self, stored: list[tuple[int, Any, Any, Any]]) -> dict[str, Any]:
-        """The sizes of heads for the file. Modules given by name have no d_head; it follows from their width."""
+        """The sizes of heads for the file. If d_head is not known, it follows from the width of what was stored."""
         _, states, query, _ = stored[0]
         width, heads = (states if query is None else query).shape[1], self._block["heads"]
         d_head = self._block["d_head"] or width // heads
@@ -199,7 +199,7 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
         ...     model(ids)
 
     docs/inputs.md describes the file. It appears when the `with` ends, unless an exception is raised there. One batch is in memory at a time.
-    Every call of the model must hold whole documents, from their first token on. Padding, as `attention_mask` (documents, T) tells, is omitted.
+    Every call of the model must hold whole documents, from their first token on. Tokens that `attention_mask` (documents, T) hides are omitted.
 
     Args:
         module: a model of transformers of a family that the program knows, or any module if `layers` names modules; in eval()
@@ -216,7 +216,7 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
             kv_heads equals heads, d_head is the width over the heads, and score_scale is 1 / sqrt(d_head)
 
     Raises:
-        FormatError: the family is unknown, the model is in training mode, a call continues documents, or a mask is not one of padding
+        FormatError: the family is unknown, the model is in training mode, a call continues documents, or a mask does more than mark padding
         ShapeError: documents differ in length, or there is none
         NumericError: a number is not finite, or too large for float16
         IoError: the file exists, or cannot be written

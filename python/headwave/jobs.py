@@ -56,8 +56,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
 
     Returns:
         A Result; for an encoder-decoder a dict of Results: "self", "causal", "cross". If the program does not know the family of
-        a PyTorch model, it is watched, and analyses that need weights or single documents are omitted, with a warning. Then
-        `computed_by` is "watch", otherwise "program".
+        a PyTorch model, the model is watched, and analyses that need weights or single documents are omitted, with a warning.
+        `computed_by` says which: "program" or "watch".
 
     Raises:
         headwave.Error: the input or an option is invalid; KeyboardInterrupt: on Ctrl-C, within a second; no file is left.
@@ -135,8 +135,8 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
 
     Args:
         model: a Hugging Face model directory, or a name on the hub that is in the local cache
-        length: number of first positions that are used, and tokens of a document; 0: all rows that are read, but documents of 512
-            tokens at most
+        length: number of positions that are used, from the first, and of tokens in a document; 0: all rows that are read, but at
+            most 512 tokens in a document
         reach: largest |offset| that is predicted, in tokens
         rows: number of first rows of the position table that are read; 0: those that look trained
         draws, level: number of random rotations that form the null, and share of the predicted offsets that may be false

@@ -24,7 +24,7 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
 
     The model's own attention function computes its outputs, which stay equal to the bit. Tiles of weights are computed again from the same
     queries and keys, and summed by offset; no matrix of queries by keys is stored. Every call must hold whole documents, one in each row of
-    the batch. Padding is omitted, packed sequences are counted apart, and a call with a cache continues the documents of the call before.
+    the batch. Padding is omitted, packed sequences are separate documents, and a call with a cache continues the documents of the call before.
 
     Args:
         model: a model of transformers, or a module or a wrapper (nnsight, DataParallel) that holds one; in eval() if it drops attention weights
@@ -35,8 +35,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         tokenizer, special: give the special tokens, whose pairs are counted apart too; the tokenizer also gives the texts of words
         kernel: "torch", "triton", or "auto": triton if it is installed and the device is a GPU
         seed: of the sampled rows
-        deal: do as null=True, and also keep queries and keys of some documents as long as the first, from which a run makes the
-            account of every head (docs/account.md)
+        deal: do as null=True, and also keep queries and keys of documents that are as long as the first one, from which a run
+            makes the account of every head (docs/account.md)
         room: GiB of memory for these queries and keys. If more documents pass, evenly spread ones are kept
         queries: also sum queries before rotary positions, for export("kvpress") and export("triattention"): means, covariances and
             mean moduli, about heads times d_head squared numbers in each layer

@@ -30,7 +30,7 @@ class OffsetBins:
                 starts.append(start)
             k += 1
         self.exact = exact
-        self.starts = np.array(starts, np.int64)              # smallest |t| of each bin, to one side
+        self.starts = np.array(starts, np.int64)              # smallest |t| of each bin; the same on both sides
         ends = np.append(self.starts[1:], LONGEST) - 1
         self.first = np.concatenate([-ends[:0:-1], self.starts])   # (bins) smallest offset
         self.last = np.concatenate([-self.starts[:0:-1], ends])    # (bins) largest offset

@@ -139,7 +139,7 @@ def _triattention(profiles: "Profiles") -> Files:
         "rope_style": "half", "rope_type": stack.rope_type, "sampled_heads": heads, **_source(profiles, stack)}
     stats = {f"layer{layer:02d}_head{head:02d}": {"q_mean_real": tensor(mean[layer, head, :half]), "q_mean_imag": tensor(mean[layer, head, half:]),
                                                   "q_abs_mean": tensor(stack.unrotated_modulus[layer, head])} for layer, head in heads}
-    file = io.BytesIO()   # torch.save raises no OSError if it cannot write
+    file = io.BytesIO()   # errors of torch.save are no OSError
     torch.save({"metadata": metadata, "stats": stats}, file)
     return {"stats.pt": _written(file.getvalue())}
 

@@ -140,7 +140,7 @@ class Documents:
         self.across = ""            # where tokens look back across a restart of position_ids; empty: nowhere
         self._own: dict[int, Any] = {}   # SHA-256 of each document's ids, by number
         self._unknown: set[int] = set()  # documents with ids that were not seen
-        self._before = threading.local()   # in this thread: ids of the last call, and how many calls in a row added one token each
+        self._before = threading.local()   # per thread: ids of the last call, and how many calls in a row added one token each
 
     def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int) -> list[Span]:
         """Documents of a call of self-attention, without padding. Packed sequences are separate, documents at equal places share a Span.

@@ -215,7 +215,7 @@ class TrainingWatch(Watch):
                                      place.kv_heads, [0.95], [bins.exact]).fields()
             window = np.ravel(next(of["values"] for of in fields if of["name"] == "attention_distance/window_95"))
             window = np.where(finite, window, np.nan)
-        largest = np.where(largest > MASKED, largest, np.nan)   # no document, or none of its keys may be looked at
+        largest = np.where(largest > MASKED, largest, np.nan)   # undefined: no document, or every key is forbidden
         return [{"layer": place.layer, "head": head, **{name: float(f"{value:.9g}") for name, value in zip(MEASURES, (top, far, *mean))}}
                 for head, (top, far, mean) in enumerate(zip(largest, window, means))]
 
