@@ -1,8 +1,8 @@
-"""The smaller tables of docs/findings.md, from CSV files that `headwave export` writes.
+"""Prints the smaller tables of docs/findings.md from CSV files that `headwave export` writes.
 
     python findings.py experiments HEADS.csv    `follows` and `moved` of heads, by the largest of position, word and match
-    python findings.py offsets HEADS.csv        how many measured offsets are 1 token, and how many more than 3
-    python findings.py table SHARES.csv         shares that the position table gives to the position kernels of each layer
+    python findings.py offsets HEADS.csv        how many measured offsets are 1 token long, and how many more than 3
+    python findings.py table SHARES.csv         share of the position table in the position kernels of each layer
 """
 
 import sys

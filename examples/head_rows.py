@@ -1,9 +1,9 @@
-"""One table with a row for each head of several models.
+"""Writes one table with a row for each head of several models.
 
     python head_rows.py ROWS.csv DOCUMENTS MODEL TEXT [MODEL TEXT ...]
 
-TEXT is a text file, or token ids in a file that ends with .json: a list of documents. Documents have 128 tokens at most. MODEL TEXT may also be
-one result: a folder or file that `headwave run` wrote, and `-`. The columns are those of `headwave export --heads` (docs/result-file.md).
+TEXT is a text file, which is cut into documents of 128 tokens, or a file that ends with .json: a list of documents, each a list of token ids.
+For a finished result MODEL is the folder or file that `headwave run` wrote, and TEXT is `-`. docs/result-file.md describes the columns.
 """
 
 import json
@@ -16,7 +16,7 @@ import headwave
 
 
 def rows_of(model, text, documents):
-    """The rows of one model, or of its finished result."""
+    """The rows of one model, or of a finished result."""
     if text == "-":
         return headwave.open(model).to_dataframe()
     given = {"ids": json.loads(pathlib.Path(text).read_text())[:documents]} if text.endswith(".json") else {"text": text, "documents": documents, "length": 128}

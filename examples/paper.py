@@ -1,11 +1,11 @@
-"""What Yamamoto and Matsuzaki report of roberta-base and GPT-2, measured on a model of your own and set beside what they published.
+"""Measures on your own model what Yamamoto and Matsuzaki report of roberta-base and GPT-2, and compares it with what they published.
 
     python paper.py MODEL TEXT [DOCUMENTS [LENGTH]]
 
-It follows the argument of the paper: heads fall into kinds by where they look; positions are waves of a few frequencies; hidden states keep
-them; queries and keys along the singular directions of W_Q W_K^T are waves too, shifted against each other by the offset at which the head
-looks; and that offset stays if the words are shuffled. Where the paper shows a picture and no number, the interval is our reading of it.
-Named heads are those of roberta-base; of another model the head with the clearest offset is run again.
+It follows the argument of the paper. Heads fall into kinds by where they look. Positions are waves of a few frequencies, and hidden states keep
+them. Queries and keys along the singular directions of W_Q W_K^T are waves too, shifted against each other by the offset at which the head
+looks. That offset stays if the words are shuffled. If the paper shows a picture and no number, the interval is our reading of the picture.
+Heads with names are those of roberta-base. In another model the interventions follow the head with the largest weight at its offset.
 
 Source: Yamamoto and Matsuzaki 2023 (JP: NLP 2023, in Japanese; EN: Absolute Position Embedding Learns Sinusoid-like Waves for Attention Based on
 Relative Position, EMNLP 2023).
@@ -53,22 +53,22 @@ CONDITIONS = {"positions only": "positions-only", "words only": "words-only", "w
 
 
 def contrast(amplitude):
-    """The largest amplitude at 40 to 60 cycles per 512 tokens over the median of all, without the constant."""
+    """The largest amplitude at 40 to 60 cycles per 512 tokens, divided by the median over all frequencies but 0."""
     last = len(amplitude) - 1
     first, end = max(1, last * 40 // 256), min(last, last * 60 // 256)
     return amplitude[first : end + 1].max() / np.median(amplitude[1:]) if end >= first else np.nan
 
 
 def peak(curve, reach=30):
-    """Where a curve around offset 0 is largest, in tokens; ties go to the smaller offset."""
+    """The offset at which a curve around offset 0 is largest, in tokens. Ties go to the smaller offset."""
     middle = len(curve) // 2
     return max(range(-min(reach, middle), min(reach, middle) + 1), key=lambda t: (curve[middle + t], -abs(t)))
 
 
 def measured(result, named):
-    """Rows of the argument, {name: value}; those that the result lacks are left out. `named`: whether to look at roberta-base's heads."""
+    """The measured numbers, {name: value}, without those that the result lacks. `named`: whether to look at the heads of roberta-base."""
     rows, of = {}, lambda name: np.asarray(result[name], float)
-    have = lambda name: name in result and of(name).ndim > 0     # what is undefined for the model is one NaN
+    have = lambda name: name in result and of(name).ndim > 0     # a single NaN: undefined for this model
     if have("head_cluster/share"):
         rows["heads in one or two clusters"] = ((of("head_cluster/share") > 0).sum(-1) <= 2).mean()
     if have("position_spectrum/peak_frequency"):
@@ -105,7 +105,7 @@ def measured(result, named):
 
 
 def carried(model, result, named, **given):
-    """How much of a head's weight at its offset is left with positions alone, words alone, and the words in another order."""
+    """The share of a head's weight at its offset that is left with positions alone, with words alone, and with shuffled words."""
     offset, weight = (np.asarray(result[f"measured_offset/{name}"])[0] for name in ("offset", "weight"))
     if np.isnan(offset).all():
         return

@@ -1,9 +1,9 @@
-"""How sink, position, word and match divide the attention of each layer, from rows of `headwave export --heads` or head_rows.py.
+"""Shows how sink, position, word and match divide the attention of each layer, from rows of `headwave export --heads` or head_rows.py.
 
     python plot_head_rows.py ROWS.csv [ROWS.csv ...] [FIGURE.png]
 
-Prints a table and draws one panel for each model. A part is the sum of its bits over the heads of a layer, by the sum of all their bits. The brackets
-hold the same of the ends of the heads' intervals over documents: an interval of the sum that holds even if all heads err together.
+Prints a table and draws one panel for each model. A part is the sum of its bits over the heads of a layer, divided by the sum of all their bits.
+Brackets show the same for the ends of the heads' intervals over documents: an interval that holds even if all heads err in one direction.
 """
 
 import sys
@@ -14,7 +14,7 @@ PARTS = ["sink", "position", "word", "match"]
 
 
 def parts_by_layer(rows):
-    """A row for each layer of each model: mean bits of its heads, and the parts and their ends as shares of the bits."""
+    """A row for each layer of each model: mean bits of its heads, and the parts and their intervals as shares of the bits."""
     rows = rows[rows["bits"].notna()]
     sums = rows.groupby(["model", "attention", "layer"], sort=False)
     found = pandas.DataFrame({"heads": sums.size(), "documents": sums["documents"].first(), "bits": sums["bits"].mean()})

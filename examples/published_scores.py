@@ -1,19 +1,19 @@
-"""Scores of heads that other papers publish, beside headwave's account of the same heads on the same documents.
+"""Prints scores of heads from other papers beside headwave's account of the same heads on the same documents.
 
     python published_scores.py MODEL TEXT [DOCUMENTS [LENGTH]]
 
-The keys of two tokens change places before rotary positions turn them, so that the place stays and the token moves. With a query's weights at
-both places v before and v' after, and weights w of the swaps that grow with |v_a - v_b|:
+The keys of two tokens change places before rotary positions, so that the places stay and the tokens move. Let v be a query's weights at both
+places before the swap, v' after it, and w the weight of a swap, which grows with |v_a - v_b|. The scores of a query are
 
     positional = sum of w cos(v', v)         symbolic = sum of w cos(v', (v_b, v_a))
 
-Attention that stays at its place has positional 1, attention that moves with its token has symbolic 1, uniform attention has both. All tokens
-of a document change places at once, in pairs: other keys change both entries of v' by one factor, which no cosine sees. In a model with a
-position table the key itself holds its place; there only what a token adds to the mean key of its place moves, the mean being over the other
-half of the documents. That is ours, as are blocks of one token and the temperature of w; the paper is about rotary models.
+Attention that stays at its place has positional 1, attention that moves with its token has symbolic 1, and uniform attention has both. All
+tokens of a document change places at once, in pairs: other keys change both entries of v' by one factor, which does not change a cosine. In a
+model with a position table the key itself contains its place. There we move only what a token adds to the mean key of its place, over the other
+half of the documents. This choice, blocks of one token and the temperature of w are ours; the paper is about rotary models.
 
-`rank_one` is the share of the largest squared singular value of a document's queries or keys, `resultant` the length of their mean over their
-mean length, `massive` the root mean square of the largest channel over the mean channel's.
+`rank_one` is the share of the largest squared singular value of a document's queries or keys in the sum of all. `resultant` is the length of
+their mean over their mean length. `massive` is the largest root mean square of a channel over the mean of all channels.
 
 Source: Urrutia et al. 2026, arXiv:2511.11579 (positional, symbolic); Cheng et al. 2026, arXiv:2601.08297 (rank one, slash: the weight at the
 measured offset); Mao et al. 2026, arXiv:2604.04921 (resultant); Jin et al. 2025, arXiv:2502.01563 (massive).
@@ -31,7 +31,7 @@ import headwave
 
 
 def projections(model):
-    """The modules that make queries and keys, [layer] -> (query, key)."""
+    """The modules that make queries and keys, (query, key) for each layer."""
     named = dict(model.named_modules())
     for query, key in (("q_proj", "k_proj"), ("query", "key"), ("q_lin", "k_lin"), ("q", "k")):
         if found := [(named[name], named[name.removesuffix(query) + key]) for name in named if name.split(".")[-1] == query]:
@@ -47,7 +47,7 @@ def hooked(module, hook):
 
 
 def outputs(model, modules, document):
-    """What modules give for a document, [module] -> (T, width), and the attention of every layer, (layers, heads, T, T)."""
+    """The output of each module for a document, (T, width), and the attention of every layer, (layers, heads, T, T)."""
     kept = []
     with contextlib.ExitStack() as stack, torch.no_grad():
         for module in modules:
@@ -57,7 +57,7 @@ def outputs(model, modules, document):
 
 
 def swap_scores(before, after, a, b, free, temperature=0.05):
-    """Positional and symbolic scores of a layer's heads in one document, (2, heads), from weights before and after the swaps of a and b."""
+    """Positional and symbolic scores of a layer's heads in one document, (2, heads), from weights before and after swaps of a and b."""
     v, w = (torch.stack([weights[..., a], weights[..., b]], -1).double()[:, free] for weights in (before, after))   # (heads, queries, swaps, 2)
     seen = torch.full_like(v[..., 0], True, dtype=bool)
     if not before.triu(1).any():
@@ -65,11 +65,11 @@ def swap_scores(before, after, a, b, free, temperature=0.05):
     length = v.norm(dim=-1) * w.norm(dim=-1)
     share = ((v[..., 0] - v[..., 1]).abs() / temperature).masked_fill(~seen | (length == 0), -torch.inf).softmax(-1)
     scores = [(share * ((w * of).sum(-1) / length).nan_to_num()).sum(-1) for of in (v, v.flip(-1))]
-    return torch.stack(scores).nanmean(-1)      # a query that sees no pair has none
+    return torch.stack(scores).nanmean(-1)      # a query that sees no pair has no score
 
 
 def vector_scores(vectors):
-    """Scores of one head's queries or keys, a (T, d_head) for each document."""
+    """`rank_one`, `resultant` and `massive` of one head's queries or keys, which are (T, d_head) for each document."""
     whole, squares = torch.cat(vectors), [torch.linalg.svdvals(one).square() for one in vectors]
     size = whole.square().mean(0).sqrt()
     return [float(of) for of in (torch.stack([s[0] / s.sum() for s in squares]).mean(), whole.mean(0).norm() / whole.norm(dim=1).mean(),
@@ -82,7 +82,7 @@ def has_table(model):
 
 
 def published_scores(model, documents, special=(), seed=1):
-    """{name: array of (layers, heads)}. `documents`: lists of ids; their first token and `special` ids stay, and are no queries."""
+    """All scores, {name: (layers, heads)}. `documents` are lists of ids; first tokens and `special` ids stay, and do not count as queries."""
     modules, heads, random = projections(model), model.config.num_attention_heads, np.random.default_rng(seed)
     kept = [outputs(model, [module for pair in modules for module in pair], document) for document in documents]
     d_head = kept[0][0][0].shape[1] // heads
@@ -107,7 +107,7 @@ def published_scores(model, documents, special=(), seed=1):
         of_heads = np.empty((3, len(modules), heads))
         for layer in range(len(modules)):
             own = [of[2 * layer + place].double().unflatten(-1, (-1, d_head)) for of, _ in kept]
-            for head in range(heads):     # a key head counts for every head that reads it
+            for head in range(heads):     # a key head counts for every query head that reads it
                 of_heads[:, layer, head] = vector_scores([of[:, head * of.shape[1] // heads] for of in own])
         found |= {f"{name} {side}": values for name, values in zip(("rank_one", "resultant", "massive"), of_heads)}
     return found

@@ -1,9 +1,9 @@
-"""Sums where the encoder of a Whisper model looks while it hears speech.
+"""Sums where the encoder of a Whisper model looks while it reads speech.
 
     python watch_speech.py MODEL PROFILES.h5 CLIP.wav [CLIP.wav ...]
 
 MODEL is a folder of transformers, or a name on the Hub. The first 30 seconds of each clip are a document of 1,500 places, 20 ms each.
-`headwave run --profiles PROFILES.h5` then says where heads look, and why; for parts in bits it needs 8 clips or more.
+`headwave run --profiles PROFILES.h5` then says where heads look, and why. It needs 8 clips or more to say so in bits.
 """
 
 import sys
@@ -19,7 +19,7 @@ RATE = 16000   # of the samples that Whisper reads, in Hz
 
 
 def samples(path):
-    """Mono speech of 16 bits, resampled; frequencies that the new rate cannot carry are cut off."""
+    """Reads 16-bit mono speech and resamples it. Frequencies above those of the new rate are removed."""
     with wave.open(path) as file:
         sound, rate = np.frombuffer(file.readframes(file.getnframes()), np.int16) / 2**15, file.getframerate()
     length = round(len(sound) * RATE / rate)

@@ -9,7 +9,7 @@ namespace headwave::python {
 
 namespace {
 
-/// Rows of heads side by side: entries of a row lie together, rows may be apart.
+/// Rows with all heads side by side. A row is contiguous; rows may be apart.
 template <class Scalar>
 using Rows = nb::ndarray<const Scalar, nb::ndim<2>, nb::device::cpu>;
 
@@ -39,7 +39,7 @@ NumericError too_large() {
                                   single ? "float32" : "float64", single ? ", or float64" : ""));
 }
 
-/// Hands tiles to a function of Python.
+/// Passes tiles to a Python function.
 class CallingProbe : public Probe {
  public:
   CallingProbe(nb::object callable, bool scores) : callable_(std::move(callable)), scores_(scores) {}

@@ -12,14 +12,14 @@ namespace headwave::python {
 
 namespace {
 
-/// Queries or keys turned as a model's rotary positions turn them.
+/// Queries or keys after the rotary positions of a model.
 nb::object turned(const ModelMap& map, const Rows32& rows) {
   Matrix32 turned = matrix_of(rows);
   RotaryTerm(map.stack.positions.rotary).turn(turned, map.stack.block.d_head);
   return owned(std::move(turned), {static_cast<std::size_t>(rows->shape(0)), static_cast<std::size_t>(rows->shape(1))});
 }
 
-/// Whether each position adds a vector of its own to the words: then it matters where a document begins.
+/// Whether each position adds its own vector to the words. If so, it matters at which position a document begins.
 bool has_table(const PositionMap& positions) {
   return positions.has_table() || positions.kind == PositionKind::sinusoids;
 }
@@ -29,8 +29,8 @@ bool adds_to_scores(const ModelMap& map) {
   return kind == PositionKind::linear_bias || kind == PositionKind::buckets || kind == PositionKind::disentangled;
 }
 
-/// Whether queries and keys as projected do not say the weights: they are normalised or projected from compressed states,
-/// scores are capped, heads have sinks, or layers differ.
+/// Whether projected queries and keys do not determine the weights: they are normalised or projected from compressed
+/// states, scores are capped, heads have sinks, attention is divided into chunks, or layers differ.
 bool only_states(const ModelMap& map) {
   const StackMap& stack = map.stack;
   return !stack.query_norm.empty() || !stack.key_norm.empty() || stack.block.soft_cap > 0 || !stack.latent.empty() ||
@@ -58,7 +58,7 @@ void add_capture(nb::module_& module) {
       .def_prop_ro("adds_to_scores", &adds_to_scores)
       .def_prop_ro("only_states", &only_states)
       .def_prop_ro("query",
-                   [](const ModelMap& map) {  // what reads the state
+                   [](const ModelMap& map) {  // the projection that reads the hidden state
                      const StackMap& stack = map.stack;
                      return stack.latent.query.empty() ? stack.self.query.weight : stack.latent.query.weight;
                    })

@@ -33,14 +33,14 @@ TextPlace place_of(const nb::object& given) {
   return {name, std::make_shared<const std::string>(std::move(text))};
 }
 
-/// What a text says, or the refusal of it.
+/// What an argument was read as. Throws FormatError if it could not be read.
 template <class Known>
 Known known_of(const std::optional<Known>& said, const char* name, const std::string& text, const char* expected) {
   if (!said) throw FormatError(fmt::format("{}='{}': expected {}", name, text, expected));
   return *said;
 }
 
-/// Arrays that an object of Python gives block by block, headwave.arrays.NamedArrays.
+/// Arrays that a Python object, headwave.arrays.NamedArrays, returns block by block.
 class CalledArrays : public NamedArrays {
  public:
   explicit CalledArrays(nb::object arrays) : NamedArrays(nb::cast<std::string>(arrays.attr("called"))) {
@@ -87,7 +87,7 @@ std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const
   return std::make_shared<const Checkpoint>(called, tensors, kept(given));
 }
 
-/// Documents that a function of Python gives, with the states of a model of PyTorch or without.
+/// Documents that a Python function returns, with or without the states of a PyTorch model.
 class CalledSource : public Source {
  public:
   CalledSource(std::vector<Index> lengths, nb::object document, Attributes provenance)
@@ -111,7 +111,7 @@ class CalledSource : public Source {
 };
 
 /// Runs the job of an input.
-/// @returns (kind, result) of every kind of attention
+/// @returns (kind, result) for every kind of attention
 std::vector<std::pair<std::string, Result>> run(const JobInput& input, const nb::dict& given,
                                                 const std::string& command, const nb::object& progress) {
   const JobOptions options = options_of(given);
@@ -228,7 +228,7 @@ void add_inputs(nb::module_& module) {
       [](const std::string& config, const std::string& called, const nb::list& tensors, std::vector<Index> lengths,
          nb::object document, const nb::dict& provenance, const nb::dict& of_model) {
         const auto checkpoint = checkpoint_of(called, tensors);
-        // Python's objects are looked at here, where its lock is held.
+        // Python's objects are read here, while its lock is held.
         auto source =
             std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
         const Attributes said = attributes_of(of_model);

@@ -13,17 +13,17 @@
 
 namespace headwave::python {
 
-/// An array's bytes without gaps, as headwave.arrays hands them over.
+/// The contiguous bytes of an array.
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// A name, the type in the words of its format, the shape, and the bytes.
+/// The name of a tensor, its type as safetensors names it ("F32"), its shape, and its bytes.
 using RawArray = std::tuple<std::string, std::string, std::vector<std::int64_t>, Bytes>;
 
 inline std::span<const std::byte> span_of(const Bytes& bytes) {
   return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
-/// Keeps a Python object for C++ that knows nothing of it, and lets it go with Python's lock held, on whatever thread.
+/// A reference to a Python object for C++ code. It may be released on any thread, and takes Python's lock to do so.
 inline std::shared_ptr<const void> kept(nb::object object) {
   return {object.release().ptr(), [](const void* held) {
             const nb::gil_scoped_acquire lock;
@@ -31,9 +31,9 @@ inline std::shared_ptr<const void> kept(nb::object object) {
           }};
 }
 
-/// Rows that Python laid out, where they lie. Whatever reads an array of Python by pointer and stride comes through here.
-/// @param rows  (T, width), the numbers of a row side by side; rows may be apart
-/// @throws FormatError if they are laid out otherwise, or no number may lie where they begin
+/// A view of the rows of a Python array, without a copy. Arrays with strides are read through this function only.
+/// @param rows  (T, width), each row contiguous; rows may be apart
+/// @throws FormatError if the array is laid out otherwise, or is not aligned
 template <class Scalar, class... Said>
 MatrixViewOf<Scalar> laid_out(const nb::ndarray<const Scalar, Said...>& rows, const char* name) {
   const auto count = static_cast<Index>(rows.shape(0)), width = static_cast<Index>(rows.shape(1));
@@ -45,8 +45,8 @@ MatrixViewOf<Scalar> laid_out(const nb::ndarray<const Scalar, Said...>& rows, co
   return {rows.data(), count, width, apart};
 }
 
-/// An array of numpy that owns a matrix.
-/// @param shape  of the array, with as many entries as the matrix has
+/// A numpy array that takes over a matrix.
+/// @param shape  of the array, which has as many entries as the matrix
 template <class Scalar>
 nb::object owned(MatrixOf<Scalar> matrix, const std::vector<std::size_t>& shape) {
   auto* whole = new MatrixOf<Scalar>(std::move(matrix));
@@ -63,12 +63,12 @@ inline Matrix32 matrix_of(const Rows32& rows) {
   return laid_out(*rows, "a stored layer");
 }
 
-/// A document that Python describes: a dict of "name", "ids", "tokens", "special" and "layers", a list of
-/// (layer, states, query, key), where missing arrays are None.
+/// The document in a dict of "name", "ids", "tokens", "special" and "layers". The last is a list of
+/// (layer, states, query, key) with None for missing arrays.
 Document document_of(const nb::dict& dict);
 
-/// An input that some work opens while Python may run on.
-/// @param name  what messages call it
+/// Opens an input by waited_for().
+/// @param name  of the input in messages
 /// @throws ShapeError if no document has two tokens
 template <class Open>
 JobInput opened(const std::string& name, const Open& open) {

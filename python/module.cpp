@@ -8,7 +8,7 @@ namespace headwave::python {
 
 namespace {
 
-/// A remedy as an argument of Python: "heads=4", "any_states=True"; only the name of one to omit.
+/// A remedy as a Python argument, such as "heads=4" or "any_states=True". An argument to omit is named without a value.
 std::string remedy_in_python(const Remedy& remedy) {
   const std::string name = remedy.option == "head_count"  ? "heads"
                            : remedy.option == "intervene" ? "interventions"
@@ -17,7 +17,7 @@ std::string remedy_in_python(const Remedy& remedy) {
   return name + "=" + (remedy.value.empty() ? "True" : remedy.value);
 }
 
-/// Raises the exception of headwave.errors with the name of the C++ class.
+/// Raises the exception of this name in headwave.errors.
 void raise(const char* name, const Error& error) {
   const nb::object type = nb::module_::import_("headwave.errors").attr(name);
   PyErr_SetObject(type.ptr(), text_of(error.message(remedy_in_python)).ptr());

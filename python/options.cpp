@@ -18,7 +18,7 @@ namespace {
   throw FormatError(fmt::format("the option {} is {}, expected {}", name, shown, expected));
 }
 
-/// Sets an option by its name.
+/// Sets a job option to a Python value.
 class OptionSetter {
  public:
   OptionSetter(JobOptions& options, std::string_view name, nb::handle value)
@@ -31,7 +31,7 @@ class OptionSetter {
       if (!nb::try_cast<bool>(value_, option, false)) refuse(name_, value_, "True or False");
       return;
     }
-    const bool convert = std::is_same_v<Value, double>;  // whole numbers are numbers, "5" is no whole number
+    const bool convert = std::is_same_v<Value, double>;  // 5 may stand for 5.0, but "5" not for 5
     if (nb::isinstance<nb::bool_>(value_) || !nb::try_cast<Value>(value_, option, convert))
       refuse(name_, value_,
              std::is_same_v<Value, double>                     ? "a number"

@@ -5,11 +5,11 @@
 
 namespace headwave::python {
 
-/// The options of a job by their names: reach, fdr.
-/// @throws FormatError if an option is unknown, or has another type
+/// Job options from a dict by name, such as reach or fdr.
+/// @throws FormatError if an option is unknown, or its value has the wrong type
 JobOptions options_of(const nb::dict& given);
 
-/// All options of a job by their names, with their usual values.
+/// The defaults of all job options, by name.
 nb::dict job_options();
 
 }  // namespace headwave::python

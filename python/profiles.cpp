@@ -41,8 +41,7 @@ ProfileVectors vectors_of(const nb::handle& given) {
   return {shape_of(array), {array.data(), array.size()}, kept(nb::cast(array))};
 }
 
-/// Sums of headwave.watch: a path, or (name, attributes, [(stack, attributes, modules, words, arrays)])
-/// in memory.
+/// Sums of headwave.watch: a path, or in memory (name, attributes, [(stack, attributes, modules, words, arrays)]).
 GivenProfiles given_profiles(const nb::handle& given) {
   if (!nb::isinstance<nb::tuple>(given)) return nb::cast<std::filesystem::path>(given);
   using Texts = std::vector<std::string>;

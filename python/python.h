@@ -31,10 +31,10 @@ void add_profiles(nb::module_& module);
 void add_studies(nb::module_& module);
 void add_capture(nb::module_& module);
 
-/// Text that may not be UTF-8: ill-formed bytes become U+FFFD.
+/// A str of bytes that may not be UTF-8: invalid bytes become U+FFFD.
 nb::str text_of(const std::string& bytes);
 
-/// Remarks as a dict of texts, numbers and lists of numbers.
+/// Attributes as a dict of str, numbers and lists of numbers; attributes_of() takes no lists.
 nb::dict dict_of(const Attributes& attributes);
 Attributes attributes_of(const nb::dict& dict);
 

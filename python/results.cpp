@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Values of a result as an array that is read where it lies; texts as a list.
+/// Values of a result: numbers as a numpy array that shares its memory, texts as a list.
 class Values {
  public:
   /// @param owner  the Python object that keeps the result
@@ -76,7 +76,7 @@ nb::list fields_of(nb::handle self) {
   return list;
 }
 
-/// @throws IoError if a file is there and may not be replaced
+/// @throws IoError if the file exists and may not be replaced
 void save(const Result& result, const fs::path& path, bool overwrite) {
   wait_for([&] {
     ReplacedFile file(path, overwrite);
@@ -106,8 +106,8 @@ std::vector<std::string> figures(const Result& result) {
   return names;
 }
 
-/// What a result says in one paragraph, and a table: of a comparison the heads that changed, of other results those that
-/// look most strongly. Empty where there are no heads.
+/// A paragraph that sums up a result, and a table: of the heads that changed in a comparison, otherwise of the heads
+/// that look most strongly. Empty if there are no heads.
 std::string answer(const Result& result) {
   if (comparison_sentence(result).empty()) {
     const std::vector<TableColumn> columns = shown_columns(result, {});

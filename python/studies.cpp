@@ -25,7 +25,7 @@ MatrixView view_of(const Doubles& array, std::size_t first, Index rows, Index co
   return {array.data() + first, rows, cols};
 }
 
-/// C(f) of queries and keys over a head's columns.
+/// The cross-spectra C(f) of delays(), one for each head.
 /// @param query, key  (heads, T, d_head)
 /// @returns (floor(T/2) + 1, heads)
 MatrixC cross_spectra(const Doubles& query, const Doubles& key) {

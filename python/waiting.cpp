@@ -26,7 +26,7 @@ void require_no_signal() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// Hands a function of Python a line for the beginning of every stage, and ten times a second while it goes on.
+/// Passes a line to a Python function when a stage begins, and at most ten times a second while it lasts.
 class Telling {
  public:
   explicit Telling(nb::object callable) : callable_(kept(std::move(callable))) {}

@@ -13,12 +13,12 @@
 
 namespace headwave::python {
 
-/// Does work in a second thread. Meanwhile the calling thread, without Python's lock, checks every 50 ms for a signal:
-/// Ctrl-C stops the work.
-/// @throws what the work throws, or what the handler of a signal raises; the work has ended then
+/// Runs work in a second thread. Meanwhile the calling thread releases Python's lock and checks for signals every
+/// 50 ms: Ctrl-C stops the work.
+/// @throws what the work throws; or, once the work has ended, what the handler of a signal raised
 void wait_for(const std::function<void()>& work);
 
-/// The same of work that gives something.
+/// wait_for(), with the result of the work.
 template <class Work>
 auto waited_for(const Work& work) {
   std::optional<decltype(work())> found;
@@ -26,14 +26,14 @@ auto waited_for(const Work& work) {
   return std::move(*found);
 }
 
-/// What a job calls to tell its progress to a function of Python.
-/// @param callable  (text) is given "attention: 12 of 100, about 40 s left"; None: nothing is told
+/// A callback that reports the progress of a job to a Python function.
+/// @param callable  takes a line such as "attention: 12 of 100, about 40 s left"; None: nothing is reported
 ProgressCallback told_to(const nb::object& callable);
 
-/// waited_for() of work that makes results and tells its progress.
-/// @param progress  as of told_to()
-/// @param work      (const ProgressCallback&)
-/// @returns what it gives, and the command with its start and time
+/// Runs work that makes results and reports its progress, by waited_for().
+/// @param progress  for told_to()
+/// @param work      a function of (const ProgressCallback&)
+/// @returns its result, and the command with its start and duration
 template <class Work>
 auto made(const std::string& command, const nb::object& progress, const Work& work) {
   MadeBy by{command, std::time(nullptr), 0};
@@ -43,7 +43,7 @@ auto made(const std::string& command, const nb::object& progress, const Work& wo
   return std::pair(std::move(found), std::move(by));
 }
 
-/// (kind, result) of every kind of attention, with who made it.
+/// (kind, result) for every kind of attention. Adds `by` to each provenance.
 std::vector<std::pair<std::string, Result>> named_results(std::vector<KindResult> found, const MadeBy& by);
 
 }  // namespace headwave::python

@@ -1,4 +1,4 @@
-"""headwave shows why attention heads look where they look: the program's analyses, arrays in and arrays out."""
+"""headwave shows why attention heads look where they look: the program's analyses, on arrays, files and PyTorch models."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""What a caller gives beside arrays: whole numbers, numbers, paths and names, refused by name where they are none."""
+"""Checks of arguments that are not arrays: whole numbers, numbers, paths and names. Errors name the argument."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Progress = bool | Callable[[str], Any]
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
-    """A whole number, Python's or numpy's.
+    """An int from a whole number of Python or numpy.
 
     Raises:
-        FormatError: it is none; ShapeError: it is out of its range.
+        FormatError: `value` is no whole number; ShapeError: it is out of range.
     """
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise FormatError(f"{name}={_shown(value)}: expected a whole number")
     try:
         number = operator.index(value)
-    except TypeError:  # an array of numpy has the method, and is none all the same
+    except TypeError:  # numpy arrays have the method, but need not be whole numbers
         raise FormatError(f"{name}={_shown(value)}: expected a whole number") from None
     if not least <= number <= most:
         raise ShapeError(f"{name}={number}: expected {least} to {most}" if most < 2**62 else f"{name}={number}: expected {least} or more")
@@ -33,15 +33,15 @@ def whole(value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
 
 
 def whole_or_none(value: Any, name: str, least: int = 0) -> int | None:
-    """The same, or None."""
+    """None, or an int as whole() gives it."""
     return None if value is None else whole(value, name, least)
 
 
 def real(value: Any, name: str, least: float = float("-inf"), most: float = float("inf")) -> float:
-    """A finite number.
+    """A finite float.
 
     Raises:
-        FormatError: it is none; ShapeError: it is not finite, or out of its range.
+        FormatError: `value` is no number; ShapeError: it is not finite, or out of range.
     """
     try:
         number = float(value) if not isinstance(value, (str, bytes, bool)) else None
@@ -55,10 +55,10 @@ def real(value: Any, name: str, least: float = float("-inf"), most: float = floa
 
 
 def path(value: Any, name: str) -> str:
-    """The path of a file or folder.
+    """The path of a file or folder, as str.
 
     Raises:
-        FormatError: it is none.
+        FormatError: `value` is no path.
     """
     try:
         found = os.fsdecode(value)
@@ -70,10 +70,10 @@ def path(value: Any, name: str) -> str:
 
 
 def text(value: Any, name: str) -> str:
-    """A text that UTF-8 can hold.
+    """A str that UTF-8 can encode.
 
     Raises:
-        FormatError: it is none.
+        FormatError: `value` is no str, or contains half of a surrogate pair.
     """
     if not isinstance(value, str):
         raise FormatError(f"{name}: {type(value).__name__}; expected a str")
@@ -86,10 +86,10 @@ def text(value: Any, name: str) -> str:
 
 
 def names(value: Any, name: str) -> list[str]:
-    """A list of names; a name alone is a list of one.
+    """A list of names. A single name becomes a list of one.
 
     Raises:
-        FormatError: it is none.
+        FormatError: `value` is no list of str.
     """
     listed = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else None
     if listed is None or not all(isinstance(one, str) for one in listed):
@@ -101,7 +101,7 @@ def unwrapped(model: Any) -> Any:
     """The model inside the wrappers of torch.compile, DataParallel, DistributedDataParallel and nnsight.
 
     Raises:
-        FormatError: it is a model of TransformerLens, which computes attention in modules of its own
+        FormatError: the model is of TransformerLens, which computes attention in modules of its own
     """
     inner = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
     while True:
@@ -118,14 +118,14 @@ def unwrapped(model: Any) -> Any:
 
 
 def with_options(function: Callable[..., Any], options: Mapping[str, Any]) -> inspect.Signature:
-    """The signature of a function that takes `**options`, with each of these by name; their values are the usual ones."""
+    """The signature of a function that takes `**options`, with every option as a keyword argument and its default."""
     signature = inspect.signature(function)
     own = list(signature.parameters.values())[:-1]
     return signature.replace(parameters=own + [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual) for name, usual in options.items()])
 
 
 def named_arguments(called: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, which refuses an argument of an unknown name with the nearest name, before it does anything."""
+    """Wraps a function so that an unknown argument raises TypeError, which suggests the nearest name."""
     known = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -140,7 +140,7 @@ def named_arguments(called: str, function: Callable[..., Any]) -> Callable[..., 
 
 
 def missing(name: str, there: Iterable[str]) -> str:
-    """Says that a name is missing, with the nearest name and all of them."""
+    """A message that a name does not exist, with the nearest name and all names."""
     there = list(there)
     near = difflib.get_close_matches(name, there, 1)
     return f"there is no '{name}'; " + (f"did you mean '{near[0]}'? " if near else "") + f"there are {', '.join(there)}"

@@ -1,4 +1,4 @@
-"""Arrays of numpy, PyTorch and others as headwave's C++ libraries read them: without copies where their layout allows."""
+"""Converts arrays of numpy, PyTorch and others for headwave's C++ libraries, without a copy where the layout allows it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .errors import FormatError, NumericError, ShapeError
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
-    """An array of numpy: as it is, or what a tensor, on whatever device, or a list holds. bfloat16 becomes float32.
+    """The numpy array of an array, a list, or a tensor on any device. bfloat16 becomes float32.
 
     Raises:
-        ShapeError: it is ragged; FormatError: it holds no numbers and no texts.
+        ShapeError: a list is ragged; FormatError: it cannot be read, or holds neither numbers nor texts.
     """
     if hasattr(value, "detach"):  # a tensor of PyTorch
         try:
             value = value.detach().cpu()
             return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
-        except Exception as error:  # it is sparse, quantised, of no device
+        except Exception as error:  # such as a sparse, quantised or meta tensor
             raise FormatError(f"{name}: cannot be read: {_line(error)}; expected a dense tensor of numbers") from error
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise ShapeError(f"{name}: a list of lists of different lengths; expected one array") from error
-    except Exception as error:  # an array of a file that is closed, of a device that is gone
+    except Exception as error:  # such as an array of a closed file
         raise FormatError(f"{name}: cannot be read: {_line(error)}") from error
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
@@ -36,10 +36,10 @@ def as_array(value: Any, name: str) -> np.ndarray:
 
 
 def as_floats(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
-    """An array of floats with as many axes as are named; float16 and integers become float32, longdouble float64.
+    """A float32 or float64 array with the named axes. float16, integers and booleans become float32, longdouble float64.
 
     Raises:
-        ShapeError: it has other axes, or none; FormatError as as_array().
+        ShapeError: it has another number of axes, or is empty; FormatError: it holds texts, or as in as_array().
     """
     array = as_array(value, name)
     if array.dtype.kind not in "fiub":
@@ -52,10 +52,10 @@ def as_floats(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
 
 
 def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
-    """The same in double, without gaps, every number finite.
+    """A contiguous float64 array with the named axes, in which every number is finite.
 
     Raises:
-        NumericError: one is not; else as as_floats().
+        NumericError: a number is not finite; others as in as_floats().
     """
     array = laid_out(as_floats(value, name, axes), np.dtype(np.float64))
     if not np.isfinite(array).all():
@@ -64,8 +64,8 @@ def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
 
 
 def ids_place(value: Any) -> tuple[str, str]:
-    """Token ids as JSON in memory, which the program reads, and refuses, as it would a file: a list of them for each document, or a single long
-    one; of an encoder-decoder pairs."""
+    """Token ids as JSON in memory, which the program checks as it checks a file. `value` is a list of ids per document, or one long list. For
+    an encoder-decoder each document is a dict with the ids of both sequences."""
     def listed(one: Any) -> Any:
         if isinstance(one, Mapping):
             return {name: listed(of) for name, of in one.items()}
@@ -75,10 +75,10 @@ def ids_place(value: Any) -> tuple[str, str]:
 
 
 class NamedArrays:
-    """Arrays by name for C++, which asks for a block whenever it needs one.
+    """Arrays by name, from which C++ reads one block at a time.
 
     Args:
-        called: what messages call them together
+        called: name of the arrays in messages
     """
 
     def __init__(self, arrays: Mapping[str, Any], called: str) -> None:
@@ -89,7 +89,7 @@ class NamedArrays:
             raise ShapeError(f"{called}: '{empty[0]}' has shape {self._arrays[empty[0]].shape}: there is nothing in it")
 
     def block(self, name: str, first: Sequence[int], count: Sequence[int]) -> np.ndarray:
-        """Entries first .. first + count - 1 along each axis, row-major, as float32."""
+        """The entries first .. first + count - 1 along each axis, row-major, as float32."""
         place = tuple(slice(start, start + many) for start, many in zip(first, count, strict=True))
         return np.ascontiguousarray(self._arrays[name][place], np.float32).reshape(-1)
 
@@ -103,7 +103,7 @@ class NamedArrays:
         return [str(text) for text in texts.reshape(-1)]
 
     def number(self, name: str) -> float | None:
-        """A number beside the arrays, which is an array of one entry; None where there is none."""
+        """The number in an array of one entry; None: the array does not exist, or is larger."""
         of = self._arrays.get(name)
         if of is None or of.size != 1:
             return None
@@ -114,14 +114,14 @@ class NamedArrays:
 
 
 def laid_out(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """An array in C order, without gaps, every number where its type may lie: copied only if it is not so already."""
+    """The array in C order and aligned. It is copied only if it is not so already."""
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def side_by_side(heads: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """(heads, T, d) as (T, heads * d): no copy where a row's heads lie side by side, as after x.transpose(1, 2).
+    """(heads, T, d) as (T, heads * d), without a copy if the heads of a row already lie side by side, as after x.transpose(1, 2).
 
-    The numbers of a row are always side by side; rows may be apart. C++ reads nothing else.
+    Each row of the output is contiguous, and rows may be apart. C++ reads no other layout.
     """
     by_token = heads.astype(dtype, copy=False).transpose(1, 0, 2)
     length, count, width = by_token.shape

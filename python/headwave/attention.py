@@ -1,4 +1,4 @@
-"""Attention of arrays, and what can be said of queries and keys, or a position table that are at hand."""
+"""Attention of arrays, the delay between queries and keys, and the spectrum of a position table."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from .result import Group, Result
 
 @dataclass(frozen=True)
 class Tile:
-    """Some query rows of attention, all heads, as they pass by."""
+    """Some query rows of attention, of all heads, as a probe sees them."""
 
     first_row: int  #: query position of row 0
     weights: np.ndarray  #: (heads, rows, keys) after the softmax
-    scores: np.ndarray | None  #: (heads, rows, keys) scaled, before mask and softmax; where the probe wants them
+    scores: np.ndarray | None  #: (heads, rows, keys) scaled, before mask and softmax; None without `scores=True`
 
 
 def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, scale: float | None = None,
            probe: Callable[[Tile], Any] | None = None, scores: bool = False) -> np.ndarray | None:
-    """Attention, softmax(scale q k^T + mask) v, tile by tile: no (heads, T, T) array is ever held.
+    """Computes attention, softmax(scale q k^T + mask) v, tile by tile. No (heads, T, T) array is stored.
 
     Example:
         >>> out = headwave.attend(q, k, v, mask="causal", probe=lambda tile: print(tile.first_row, tile.weights.max()))
 
-    float64 is computed in double, all else in float32. Arrays of whatever holds numbers are taken: numpy's, PyTorch's.
+    If an array is float64, all is computed in float64, otherwise in float32. Arrays may be of numpy, PyTorch and others.
 
     Args:
-        q: (heads, n', d); of one head (n', d)
-        k: (kv_heads, n, d), and so on; query heads share key heads evenly
-        v: (kv_heads, n, d_value), and so on; None: only the probe looks
-        mask: None; "causal", only keys j <= i; an array (n', n) of booleans, True where a key may be looked at, or of
+        q: (heads, n', d), or (n', d) for one head
+        k: (kv_heads, n, d), or (n, d) for one head; query heads share key heads evenly
+        v: (kv_heads, n, d_value), or (n, d_value) for one head; None: only the probe sees the weights, and nothing is returned
+        mask: None; "causal": only keys j <= i; or an array (n', n), of booleans, True where a key may be looked at, or of
             numbers that are added to the scores
-        window: only keys with i - j < window; 0: no limit
-        scale: of the scores; None: 1 / sqrt(d)
-        probe: called with every Tile, in the order of its rows
-        scores: whether tiles have scores
+        window: only keys with |i - j| < window; 0: no limit
+        scale: factor of the scores; None: 1 / sqrt(d)
+        probe: function that is called with every Tile, in the order of rows
+        scores: whether tiles hold scores
 
     Returns:
-        (heads, n', d_value), or (n', d_value) of one head; None without values.
+        (heads, n', d_value), or (n', d_value) for one head; None without `v`.
 
     Raises:
-        ShapeError: shapes disagree; NumericError: a number is not finite, or the scores of some are not.
+        ShapeError: shapes disagree; NumericError: a number is not finite, or numbers are so large that scores or output are not.
     """
     single = as_array(q, "q").ndim == 2
     axes = ("T", "d") if single else ("heads", "T", "d")
@@ -87,7 +87,7 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
         return False, laid_out(np.where(array, 0, -np.inf), dtype)
     if array.dtype.kind not in "fiu":
         raise FormatError(f"mask: holds {array.dtype} values; expected booleans or numbers")
-    with np.errstate(over="ignore"):  # what is beyond float32 forbids as -infinity does
+    with np.errstate(over="ignore"):  # numbers below the range of float32 become -infinity, which forbids
         array = laid_out(array, dtype)
     if np.isnan(array).any() or np.isposinf(array).any():
         raise NumericError("mask holds NaN or +infinity; expected numbers that are added to scores, -infinity where a key is forbidden")
@@ -95,7 +95,7 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
 
 
 def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
-    """The delay between queries and keys, in parts of a token, that all their frequencies agree on best.
+    """Finds the delay between queries and keys, in fractions of a token, on which their frequencies agree best.
 
     Example:
         >>> headwave.delay(q, k, reach=16).offset.values
@@ -103,10 +103,10 @@ def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
     Args:
         q: (heads, T, d) or (T, d)
         k: the same shape
-        reach: delays |t| <= reach are searched, in tokens
+        reach: largest |delay| that is searched, in tokens
 
     Returns:
-        The group delay by head: `offset`, `coherence`, `runner_up`, `runner_up_share`, `at_edge`.
+        The group `delay`, with a number for each head: `offset`, `coherence`, `runner_up`, `runner_up_share`, `at_edge`.
 
     Raises:
         ShapeError: shapes differ; NumericError: a number is not finite.
@@ -124,23 +124,23 @@ def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
 
 def spectrum(positions: Any, words: Any = None, *, demean: bool = False, detrend: bool = False,
              hann: bool = False) -> Group:
-    """What frequencies a position table is made of: mean and quartiles over columns of their amplitude, peaks, energy.
+    """Computes the spectrum of a position table: mean and quartiles of amplitudes over columns, peaks, and energy.
 
     Example:
         >>> found = headwave.spectrum(model.embeddings.position_embeddings.weight)
         >>> list(found)
 
     Args:
-        positions: (T, d_model) the rows that tokens 0 .. T-1 read
-        words: (T, d_model) word embeddings of a text beside it, or None
-        demean, detrend: take each column's mean, or least-squares line, away first
-        hann: Hann window in place of the published rectangular one
+        positions: (T, d_model) rows of the table for tokens 0 .. T-1
+        words: (T, d_model) word embeddings of a text, for comparison; None: no comparison
+        demean, detrend: subtract each column's mean, or its least-squares line, first
+        hann: use a Hann window instead of the published rectangular one
 
     Returns:
-        The group position_spectrum of a result.
+        The group `position_spectrum` of a result.
 
     Raises:
-        ShapeError: words are not as long; NumericError: a number is not finite.
+        ShapeError: `words` is not as long as `positions`; NumericError: a number is not finite.
     """
     axes = ("T", "d_model")
     table = doubles(positions, "positions", axes)

@@ -1,4 +1,4 @@
-"""What a model of PyTorch is called with while it is captured: token ids and padding. What a capture cannot follow is refused."""
+"""Token ids and padding in the calls of a PyTorch model that is captured. Calls that a capture cannot follow are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Batch:
     """The documents of one call.
 
     Raises:
-        FormatError: the call continues documents, or its mask says more than which tokens are padding.
+        FormatError: the call continues documents, or its mask does more than mark padding; ShapeError: key_padding_mask hides tokens.
     """
 
     def __init__(self, module: Any, args: tuple, kwargs: Mapping[str, Any], about: Any) -> None:
@@ -30,10 +30,10 @@ class Batch:
         self._places = _positions(given.get("position_ids"))
 
     def require_shape(self, documents: int, tokens: int) -> None:
-        """Refuses a call of which the modules saw other rows than it was given.
+        """Refuses a call in which attention saw other documents or tokens than the call was given.
 
         Raises:
-            ShapeError: as when a model strings documents together, or a mask is as long as a cache
+            ShapeError: they differ, as when a model joins documents, or a mask is as long as a cache
         """
         for name, of in (("input_ids", self.ids if self._about is not None else None), ("attention_mask", self._mask),
                          ("position_ids", self._places)):
@@ -42,13 +42,13 @@ class Batch:
                                  "expected the same")
 
     def kept(self, document: int, tokens: int, number: int) -> np.ndarray | None:
-        """Which tokens of a document are no padding; None: all.
+        """Which tokens of a document are text, not padding; None: all.
 
         Args:
             number: of the document in the capture, for messages
 
         Raises:
-            ShapeError: none is, or those that are do not stand where a document of its own would have them
+            ShapeError: no token is text, or the text has other positions than it would have without padding
         """
         kept = np.ones(tokens, bool) if self._mask is None else self._mask[document]
         if not kept.any():
@@ -56,7 +56,7 @@ class Batch:
         places, first = np.flatnonzero(kept), 0
         if self._places is not None:
             places = self._places[document if len(self._places) > 1 else 0][kept]
-            # OPT adds the rows before its first one itself.
+            # OPT itself adds the rows before its first one to position_ids.
             first = 0 if self._about is None or self._about.family == "opt" else self._about.first_row
         told = "attention_mask" if self._places is None else "position_ids"
         if (np.diff(places) != 1).any():
@@ -68,11 +68,11 @@ class Batch:
 
 
 def _named(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by their names in the model's forward()."""
+    """The arguments of a call, by the names that forward() of the model gives them."""
     try:
         signature = inspect.signature(module.forward)
         given = dict(signature.bind_partial(*args, **kwargs).arguments)
-    except (TypeError, ValueError):  # the call will say so itself
+    except (TypeError, ValueError):  # the call itself will raise an error
         return dict(kwargs)
     for name, parameter in signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -86,7 +86,7 @@ def _named(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any
 
 
 def _refuse_continuation(given: Mapping[str, Any]) -> None:
-    for name, past in given.items():  # past_key_values, or whatever a version of transformers calls its cache
+    for name, past in given.items():  # past_key_values, or the cache's name in another version of transformers
         if hasattr(past, "get_seq_length"):
             length = past.get_seq_length()
         else:
@@ -97,7 +97,7 @@ def _refuse_continuation(given: Mapping[str, Any]) -> None:
 
 
 def refuse_padding(given: Mapping[str, Any]) -> None:
-    """Refuses what PyTorch's own attention is told of padding, True where a key is hidden."""
+    """Refuses a key_padding_mask of PyTorch's own attention that hides tokens (True: hidden)."""
     for name, mask in given.items():
         if name.endswith("key_padding_mask") and mask is not None and bool((mask != 0).any()):
             raise ShapeError(f"capture: {name} hides tokens, but capture stores every token; call the model with documents "
@@ -105,7 +105,7 @@ def refuse_padding(given: Mapping[str, Any]) -> None:
 
 
 def _padding(mask: Any) -> np.ndarray | None:
-    """Which tokens are no padding, (documents, T)."""
+    """(documents, T) which tokens are text, not padding."""
     if mask is None:
         return None
     if isinstance(mask, Mapping) or getattr(mask, "ndim", 0) != 2:

@@ -1,4 +1,4 @@
-"""Capture: what enters, or leaves, a model's attention while PyTorch runs it, into a file of stored states."""
+"""Stores the inputs of a model's attention, or its queries and keys, in a file while PyTorch runs the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .profiles.written import NewHdf5, h5py_module
 
 
 class Capture:
-    """A capture that is going on; `documents` says how many there are so far."""
+    """A running capture. `documents` is the number of documents so far."""
 
     def __init__(self, module: Any, path: str, layers: Any, what: str, dtype: str, tokenizer: Any,
                  about: Mapping[str, Any], overwrite: bool) -> None:
@@ -28,7 +28,7 @@ class Capture:
             raise FormatError(f"capture: {type(module).__name__}; expected a torch.nn.Module")
         if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
             raise FormatError(f"capture: tokenizer is {type(tokenizer).__name__}; expected one of transformers")
-        from .torch_models import described, require_eval  # PyTorch where it is there
+        from .torch_models import described, require_eval  # needs PyTorch, which may be missing
         from .hooks import Watch
 
         self.documents = 0
@@ -77,7 +77,7 @@ class Capture:
                 "window": whole(about["window"] or 0, "window")}
 
     def _sized(self, stored: list[tuple[int, Any, Any, Any]]) -> dict[str, Any]:
-        """What a file says of the heads; of modules by name their width shows the rest."""
+        """The sizes of heads for the file. If d_head is not known, it follows from the width of what was stored."""
         _, states, query, _ = stored[0]
         width, heads = (states if query is None else query).shape[1], self._block["heads"]
         d_head = self._block["d_head"] or width // heads
@@ -106,14 +106,14 @@ class Capture:
 
 
 class _States:
-    """The file of a capture (docs/inputs.md), which grows by one document at a time; whole once it is finished, and not there before."""
+    """The file of a capture (docs/inputs.md). It grows by one document at a time, and gets its name when it is finished."""
 
     def __init__(self, path: str, overwrite: bool, half: bool) -> None:
         self._path, self._overwrite, self._half = path, overwrite, half
         self._h5py = h5py_module()
         self._new: Any = None                        # NewHdf5
-        self._rows: dict[str, Any] = {}              # datasets, an entry for every document
-        self._shapes: dict[str, tuple[int, ...]] = {}   # of the arrays of the first document
+        self._rows: dict[str, Any] = {}              # datasets with one entry per document
+        self._shapes: dict[str, tuple[int, ...]] = {}   # of arrays in the first document
 
     def begin(self) -> None:
         if self._new is not None:
@@ -125,7 +125,7 @@ class _States:
         """Adds a document.
 
         Raises:
-            ShapeError: it differs from those before it in length or in what is known of its tokens; NumericError: a number cannot be stored
+            ShapeError: it differs from earlier ones in length or in what is known of its tokens; NumericError: a number cannot be stored
         """
         arrays = {f"{what}/layer_{layer}": self._numbers(of, f"{what} of layer {layer} of document {number}")
                   for layer, *parts in stored for what, of in zip(("hidden_states", "queries", "keys"), parts) if of is not None}
@@ -138,7 +138,7 @@ class _States:
         self._new.write(lambda: self._write(number, arrays))
 
     def finish(self, sizes: Mapping[str, Any], turned: bool, provenance: Mapping[str, Any]) -> None:
-        """Gives the file its name."""
+        """Writes the attributes and gives the file its name."""
         said = {"title": _core.stored_states_title, "num_heads": sizes["heads"], "head_dim": sizes["d_head"], "causal": int(sizes["causal"]),
                 "score_scale": sizes["score_scale"]} | ({"window": sizes["window"]} if sizes["window"] else {}) | ({"turned": 1} if turned else {})
 
@@ -150,7 +150,7 @@ class _States:
         self._new.finish()
 
     def abandon(self) -> None:
-        """Removes what is not finished."""
+        """Removes an unfinished file."""
         self._new.abandon()
 
     def _numbers(self, of: np.ndarray, called: str) -> np.ndarray:
@@ -179,7 +179,7 @@ class _States:
             self._rows[name][number] = of
 
     def _new_rows(self, name: str, first: np.ndarray) -> Any:
-        """A dataset in chunks of one document or a part of it, 1 MB at most, with checksums."""
+        """A dataset in chunks of one document or a part of it, at most 1 MB each. Numbers have checksums."""
         text = first.dtype == object
         rows = max(1, 10**6 // (first.dtype.itemsize * (first.shape[1] if first.ndim == 2 else 1)))
         return self._new.file.create_dataset(
@@ -192,34 +192,34 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
             what: str = "states", dtype: str = "float32", tokenizer: Any = None, overwrite: bool = False,
             heads: int | None = None, kv_heads: int | None = None, d_head: int | None = None, causal: bool | None = None,
             score_scale: float | None = None, window: int | None = None) -> Capture:
-    """Writes what enters the attention of a model, or its queries and keys, while PyTorch runs it.
+    """Stores the inputs of a model's attention, or its queries and keys, in a file while PyTorch runs the model.
 
     Example:
         >>> with headwave.capture(model, "states.h5", layers=[0, 5], dtype="float16"):
         ...     model(ids)
 
-    The file is what docs/inputs.md describes, one document after another; one batch is in memory at a
-    time. It appears when the `with` ends, or not at all where something is raised in it. Every call of the model is whole documents, from
-    their first token on; padding is told by `attention_mask`, (documents, T), and left out.
+    docs/inputs.md describes the file. It appears when the `with` ends, unless an exception is raised there. One batch is in memory at a time.
+    Every call of the model must hold whole documents, from their first token on. Tokens that `attention_mask` (documents, T) hides are omitted.
 
     Args:
-        module: a model of transformers of a family that the program knows; or any module, with `layers` by name; in eval()
+        module: a model of transformers of a family that the program knows, or any module if `layers` names modules; in eval()
         path: the file, for documents of one length
-        layers: which; None: all; or by name {0: "blocks.0.attn"}: a module whose input is captured. Of what="projections" it is
-            {0: ("blocks.0.query", "blocks.0.key")}, modules whose outputs are, as scores are made of them; or one name, of a module
-            whose output holds queries, keys and values one after another, or of a torch.nn.MultiheadAttention
-        what: "states", which need the model's weights again: run(DIR, states=...); or "projections": queries and keys, after
-            rotary positions, which need nothing else
+        layers: numbers of layers; None: all. Or names of modules: for what="states" {0: "blocks.0.attn"}, whose input is stored; for
+            what="projections" {0: ("blocks.0.query", "blocks.0.key")}, whose outputs are stored, as the scores are made of them, or
+            one name, of a module whose output holds queries, keys and values one after another, or of a torch.nn.MultiheadAttention
+        what: "states": inputs of attention, for a run with the weights of the model, run(DIR, states=...); "projections": queries
+            and keys after rotary positions, for a run without a model
         dtype: "float32" or "float16"
-        tokenizer: for the text of tokens, and which of them are special
-        overwrite: replace a file that is there
-        heads, kv_heads, d_head, causal, score_scale, window: of modules by name, where no config says them; d_head is the width
-            over the heads, score_scale 1 / sqrt(d_head), where they are left away
+        tokenizer: gives the texts of tokens, and which of them are special
+        overwrite: replace an existing file
+        heads, kv_heads, d_head, causal, score_scale, window: settings of modules given by name, which have no config. By default
+            kv_heads equals heads, d_head is the width over the heads, and score_scale is 1 / sqrt(d_head)
 
     Raises:
-        FormatError: the module is of no known family, or in training; a call continues documents, as generate() does, or its mask says
-        more than what is padding; ShapeError: documents in a file differ in length, or none came; NumericError: a number is not
-        finite, or too large for float16; IoError: the file is there, or cannot be written.
+        FormatError: the family is unknown, the model is in training mode, a call continues documents, or a mask does more than mark padding
+        ShapeError: documents differ in length, or there is none
+        NumericError: a number is not finite, or too large for float16
+        IoError: the file exists, or cannot be written
     """
     about = {"heads": heads, "kv_heads": kv_heads, "d_head": d_head, "causal": causal, "score_scale": score_scale,
              "window": window}

@@ -1,4 +1,4 @@
-"""Whether headwave computes what transformers computes, of a checkpoint in one's own hands."""
+"""Checks that headwave and transformers compute the same attention from a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .errors import FormatError, IoError
 from .hub import model_folder
 from .jobs import run
 
-_ALIKE = 1e-3   # float32 weights of a large model differ by up to 1e-4; what was misread, by far more
+_ALIKE = 1e-3   # float32 attention of a large model differs by up to 1e-4, that of a misread checkpoint by far more
 
 
 @dataclasses.dataclass(frozen=True)
 class ModelCheck:
-    """What `check_model` found: `print` it."""
+    """The result of `check_model`; print() shows it in a sentence."""
 
     model: str
     transformers: str            #: its version
     tokens: int
-    apart: np.ndarray            #: (layers with attention, heads) the largest difference of a weight of attention
-    heads: tuple[str, ...]       #: "L0H0", ...: their names, in that order
+    apart: np.ndarray            #: (layers with attention, heads) largest difference of an attention weight
+    heads: tuple[str, ...]       #: their names in that order: "L0H0", ...
 
     @property
     def alike(self) -> bool:
-        """Whether no weight of attention differs by more than 0.001."""
+        """Whether no attention weight differs by more than 0.001."""
         return bool(np.max(self.apart) <= _ALIKE)
 
     def __str__(self) -> str:
@@ -38,24 +38,24 @@ class ModelCheck:
 
 
 def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
-    """Compares a checkpoint's attention with what transformers computes, over a few random tokens.
+    """Compares the attention weights that headwave and transformers compute from a checkpoint, over a few random tokens.
 
-    Both compute every head's weights in float32 on the CPU, transformers by its eager attention.
+    Both compute in float32 on the CPU; transformers uses its eager attention.
 
     Example:
         >>> print(headwave.check_model("minilm"))
         minilm: attention of 72 heads over 24 tokens agrees with transformers 5.24.0; the largest difference of a weight is 1.4e-06, at L1H8
 
     Args:
-        model: a model directory, or a name on the hub, found in the local cache
-        tokens: T of the text of random tokens
+        model: a model directory, or a name on the hub that is in the local cache
+        tokens: number of random tokens
         seed: of the tokens
 
     Returns:
-        A ModelCheck: the largest difference for every head.
+        A ModelCheck with the largest difference for every head.
 
     Raises:
-        ImportError: transformers or torch is not installed; headwave.Error: the model cannot be opened, or has two stacks.
+        ImportError: transformers or torch is not installed; headwave.Error: the model cannot be opened, or is an encoder-decoder.
     """
     import torch
     import transformers
@@ -88,6 +88,6 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
 
 
 def _named_tokens(config: Any) -> list[int]:
-    """Ids that mean something to the model itself: a pad moves the positions of some."""
+    """Ids that the config names. Some models treat them differently: a padding id may shift positions."""
     settings = config.get_text_config().to_dict()
     return [value for key, value in settings.items() if key.endswith("_token_id") and isinstance(value, int)]

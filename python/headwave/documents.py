@@ -1,4 +1,4 @@
-"""Documents for a model of PyTorch: texts cut as the program cuts them, ids as they are, and what tokens are called."""
+"""Documents for a PyTorch model, made of a text or of token ids as the program makes them, and the texts of tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .errors import FormatError, ShapeError
 
 
 def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
-    """The text of tokens, and 1 where one is special; nothing without a tokenizer."""
+    """The texts of tokens, and 1 for each special token, else 0; empty lists without a tokenizer."""
     if tokenizer is None:
         return [], []
     special = set(tokenizer.all_special_ids)
@@ -19,24 +19,24 @@ def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
 
 
 def words_of(tokenizer: Any, ids: Sequence[int]) -> list[str]:
-    """Tokens as the program spells them, " the" and "##ing"; none without a tokenizer."""
+    """Texts of tokens as the program spells them, such as " the" and "##ing"; empty without a tokenizer."""
     if tokenizer is None:
         return []
     tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))]
-    if any("\u0120" in token for token in tokens):   # of bytes: a space is U+0120
+    if any("\u0120" in token for token in tokens):   # byte-level BPE writes a space as U+0120
         return [tokenizer.convert_tokens_to_string([token]) for token in tokens]
-    return [token.replace("\u2581", " ") for token in tokens]   # of SentencePiece: a space is U+2581
+    return [token.replace("\u2581", " ") for token in tokens]   # SentencePiece writes a space as U+2581
 
 
 def documents_of(module: Any, longest: int, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None, special_tokens: bool,
                  allow_unknown: bool) -> tuple[list[tuple[str, list[int]]], dict[str, Any]]:
-    """Documents as the program makes them of a text or of ids, each once: names and ids; and what results remember of them.
+    """Distinct documents, (name, ids), as the program makes them of a text or of ids, and what results remember of them.
 
     Args:
-        longest: tokens that the model can read; 0: any number
+        longest: most tokens that the model can read; 0: any number
 
     Raises:
-        FormatError, ShapeError: there are none, or the model cannot read them
+        FormatError, ShapeError: there is no document, or the model cannot read one
     """
     opens, closes, given = [], [], ids
     if ids is None:
@@ -62,10 +62,10 @@ def documents_of(module: Any, longest: int, tokenizer: Any, text: Any, ids: Any,
 
 
 def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[str, float]:
-    """The share of unknown tokens among those that stand for text, by its name in results; nothing where there is no such token.
+    """The share of unknown tokens in text, by its name in results; empty if the tokenizer has no token for the unknown.
 
     Raises:
-        FormatError: nearly all are unknown, and that is not allowed.
+        FormatError: 90 % or more are unknown, and `allow` is False.
     """
     unknown = getattr(tokenizer, "unk_token_id", None)
     around = set(getattr(tokenizer, "all_special_ids", [])) - {unknown}
@@ -80,24 +80,24 @@ def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[
 
 
 def unk_strings(tokenizer: Any, text: str) -> dict[str, int]:
-    """How often a text contains "<unk>", by its name in results; nothing if it does not, or the tokenizer reads it as one token."""
+    """How often a text contains "<unk>", by its name in results; empty if never, or if the tokenizer reads "<unk>" as one token."""
     count = text.count("<unk>")
     known = count and "<unk>" in tokenizer.convert_ids_to_tokens(tokenizer("<unk>", add_special_tokens=False)["input_ids"])
     return {"unk_strings": count} if count and not known else {}
 
 
 def _words(module: Any) -> int:
-    """How many tokens a model knows; 0: it does not say."""
+    """The number of tokens in a model's vocabulary; 0: unknown."""
     try:
         table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
-    except NotImplementedError:   # so transformers, of a model of several inputs
+    except NotImplementedError:   # transformers raises it for models with several inputs
         raise FormatError(f"run: {type(module).__name__} does not run on token ids alone; run its text part (such as model.text_model), "
                           "or call the model yourself under headwave.watch") from None
     return getattr(table, "num_embeddings", 0)
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """What a tokenizer puts before and behind a text."""
+    """The ids that a tokenizer puts before and after a text."""
     bare, dressed = (tokenizer("a", add_special_tokens=with_them)["input_ids"] for with_them in (False, True))
     before = next(i for i in range(len(dressed)) if dressed[i:i + len(bare)] == bare)
     return dressed[:before], dressed[before + len(bare):]

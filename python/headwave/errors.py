@@ -1,21 +1,21 @@
-"""What goes wrong: every message is one line, which says what was expected, what came and what to do."""
+"""The exceptions of headwave. Every message is one line that says what was found, what was expected and what to do."""
 
 
 class Error(Exception):
-    """Everything that headwave raises of its own."""
+    """The base of all exceptions that headwave defines."""
 
 
 class ShapeError(Error, ValueError):
-    """Two sizes that must agree do not."""
+    """Sizes that must agree differ, or a size or an option is out of its range."""
 
 
 class NumericError(Error, ValueError):
-    """A number that cannot be computed with: not finite, or out of the range that the mathematics needs."""
+    """A number is not finite, or out of the range that the mathematics needs."""
 
 
 class FormatError(Error, ValueError):
-    """What was given is not what its format, or the model that it describes, demands."""
+    """An input or an argument has the wrong format or type, or does not fit the model."""
 
 
 class IoError(Error, OSError):
-    """A file could not be opened, read or written."""
+    """A file cannot be opened, read or written."""

@@ -1,4 +1,4 @@
-"""Fields of C++ as arrays of xarray, with names, axes and units. xarray takes longer to import than many a job to run, so the first array imports it."""
+"""Fields of C++ as xarray arrays with names, axes and units. Importing xarray takes longer than many jobs, so the first array imports it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Sequence
 
 import numpy as np
 
-Group = Any  #: an xarray.Dataset, or its node in a DataTree
+Group = Any  #: an xarray.Dataset; a single array of it is an xarray.DataArray
 
 
 def groups_of(fields: list[dict[str, Any]]) -> dict[str, Any]:
-    """The Fields of a result by analysis, an xarray.Dataset each."""
+    """The Fields of a result, as one xarray.Dataset per analysis."""
     by_group: dict[str, list[dict[str, Any]]] = {}
     for field in fields:
         by_group.setdefault(field["name"].partition("/")[0], []).append(field)
@@ -26,7 +26,7 @@ def _attributes(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(of: dict[str, Any], shape: Sequence[int]) -> np.ndarray:
-    values = of["values"]  # of C's long long numpy makes a type that zarr does not know; by its name it is int64
+    values = of["values"]  # zarr does not know numpy's type for long long; the view is int64
     return np.array(values, dtype=object).reshape(shape) if isinstance(values, list) else values.view(values.dtype.str)
 
 

@@ -1,4 +1,4 @@
-"""Hooks on the modules that make queries and keys: what enters or leaves them while PyTorch runs a model."""
+"""Hooks on the modules that make queries and keys. They keep what enters or leaves these while PyTorch runs a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import FormatError, ShapeError
 
 
 def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
-    """(documents, T, width) in float32 on the CPU, apart from the model's own memory."""
+    """A float32 copy of a tensor on the CPU, (documents, T, width)."""
     if isinstance(tensor, torch.Tensor) and tensor.is_nested:
         raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one "
                          "length, and store each length in a file of its own")
@@ -29,14 +29,14 @@ def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
 
 
 class Watch:
-    """The modules that make queries and keys; within a `with` hooks on them keep what passes until it is taken.
+    """Hooks on the modules that make queries and keys. Within a `with` they keep what passes, until clear().
 
-    Which these are says `about`, of a known family; or `layers`, by name: {0: "blocks.0.attn"} whose input is kept, or, of
-    queries and keys (`projections`), {0: ("blocks.0.query", "blocks.0.key")} whose outputs are, or one name of a module whose output
-    holds queries, keys and values one after another, or of a torch.nn.MultiheadAttention.
+    In a known family `about` says which modules these are. Otherwise `layers` names them: {0: "blocks.0.attn"}, whose input is kept; or,
+    with `projections`, {0: ("blocks.0.query", "blocks.0.key")}, whose outputs are kept, or one name, of a module whose output holds
+    queries, keys and values one after another, or of a torch.nn.MultiheadAttention.
 
     Args:
-        heads: how many query heads and key heads modules by name have
+        heads: numbers of query heads and key heads, for modules given by name
     """
 
     def __init__(self, module: torch.nn.Module, about: Any, layers: Sequence[int] | Mapping[int, Any] | None,
@@ -74,12 +74,12 @@ class Watch:
         self.clear()
 
     def clear(self) -> None:
-        """Lets go of what passed."""
+        """Drops what was kept."""
         for kept in (self.states, self.queries, self.keys):
             kept.clear()
 
     def shape(self) -> tuple[int, int]:
-        """How many documents passed at once, and of how many tokens."""
+        """The number of documents in a call, and of tokens in each."""
         passed = self.queries if self.projections else self.states
         missing = [layer for layer in self.layers if layer not in passed]
         if missing:
@@ -87,7 +87,7 @@ class Watch:
         return passed[self.layers[0]].shape[:2]
 
     def stored(self, document: int, kept: np.ndarray | None = None) -> list[tuple[int, Any, Any, Any]]:
-        """What passed of a document: (layer, states, query, key). `kept`: which of its tokens are no padding."""
+        """What was kept of a document: (layer, states, query, key). `kept` marks its tokens that are not padding; None: all."""
         def part(of: dict[int, np.ndarray], layer: int, turned: bool) -> Any:
             if layer not in of:
                 return None
@@ -120,7 +120,7 @@ class Watch:
 
     def _watch_outputs(self, module: torch.nn.Module, layer: int, names: tuple[str, str],
                        part_of: Callable[[torch.Tensor, str], torch.Tensor]) -> None:
-        """Keeps what leaves the module of queries and that of keys, or the part of it that they are."""
+        """Keeps the outputs of the modules of queries and keys, or the part of an output that holds them."""
         def leaves(kept: dict[int, np.ndarray], name: str, which: str) -> Callable[[], Any]:
             watched = _submodule(module, name)
 
@@ -160,7 +160,7 @@ class Watch:
 
 
 def _part(out: torch.Tensor, which: str, heads: int, kv_heads: int, width: int) -> torch.Tensor:
-    """The queries, or the keys, of columns that hold queries, keys and values one after another."""
+    """The queries or the keys among columns that hold queries, keys and values one after another."""
     return out[..., :heads * width] if which == "query" else out[..., heads * width:(heads + kv_heads) * width]
 
 
@@ -172,7 +172,7 @@ def _one(name: Any) -> str:
 
 
 def _documents_first(part: torch.nn.Module, tensor: Any) -> Any:
-    """PyTorch's own attention counts tokens first, then documents, unless it is told otherwise."""
+    """Moves documents to the first axis. PyTorch's own attention has tokens there, unless batch_first is set."""
     first = getattr(part, "batch_first", None)
     if first is None:
         first = getattr(getattr(part, "self_attn", None), "batch_first", True)
@@ -180,11 +180,11 @@ def _documents_first(part: torch.nn.Module, tensor: Any) -> Any:
 
 
 def _multihead(part: torch.nn.MultiheadAttention, args: tuple, kwargs: dict) -> tuple[torch.Tensor, torch.Tensor]:
-    """Queries and keys of PyTorch's attention, which has no modules for them, from its input and its weights."""
+    """Queries and keys of PyTorch's attention, computed from its input and weights, since it has no modules for them."""
     given = {**dict(zip(("query", "key", "value", "key_padding_mask"), args)), **kwargs}
     query, key = given["query"], given["key"]
     refuse_padding(given)
-    if key is not query and not key.is_set_to(query):  # the same memory
+    if key is not query and not key.is_set_to(query):  # self-attention may pass two views of the same memory
         raise ShapeError("capture: a MultiheadAttention reads keys of another sequence; expected self-attention")
     if part.bias_k is not None or part.add_zero_attn:
         raise ShapeError("capture: a MultiheadAttention adds a key of its own (add_bias_kv, add_zero_attn), which belongs to no token")

@@ -1,4 +1,4 @@
-"""Models by their name on the Hugging Face hub, found in its local cache. Nothing is downloaded."""
+"""Finds models by name in the local cache of the Hugging Face hub. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")  # "gpt2", "sentence-transfo
 
 
 def model_folder(model: Any) -> str:
-    """The folder of a model: the one given, or of a name on the hub its snapshot in the local cache.
+    """The folder of a model: `model` itself, or for a name on the hub the snapshot in the local cache.
 
     Raises:
-        FormatError: it is neither a path nor a name; IoError: the name is not in the cache, with the call that gets it.
+        FormatError: `model` is no path or name; IoError: the name is not in the cache; the message says how to download it.
     """
     given = path(model, "model")
     if os.path.exists(given) or not _NAME.fullmatch(given):
@@ -35,6 +35,6 @@ def model_folder(model: Any) -> str:
 
 
 def _cache() -> pathlib.Path:
-    """Where huggingface_hub keeps what it downloads."""
+    """The folder where huggingface_hub keeps downloads."""
     home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
     return pathlib.Path(os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub")).expanduser()

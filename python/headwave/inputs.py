@@ -1,4 +1,4 @@
-"""What a job runs over: a model and its documents, opened."""
+"""The input of a job: a model and its documents, checked and opened."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .neighbours import named_states
 from .profiles.result import Profiles
 
 
-# One word with a folder or an ending in it, or words with the ending of a text file: nobody's text, but a name with a slip in it.
+# A str that is probably a mistyped file name: one word with a slash or an ending, or words with the ending of a text file.
 _FILE_NAME = re.compile(r"[!-~]*[\\/][!-~]*|[!-~]+\.[A-Za-z]\w{0,4}|[^\n]*\.(txt|text|md|json|jsonl|csv|tsv|gz|xml|html)")
 
 
-# Options of an input: what they usually are, and what makes of a value what C++ takes, or refuses it by name.
+# Options of an input: the default, and a function that converts a value for C++, or raises an error that names the option.
 OPTIONS: dict[str, tuple[Any, Callable[[Any, str], Any]]] = {
     "documents": (None, lambda of, name: whole_or_none(of, name, 1)), "length": (None, lambda of, name: whole_or_none(of, name, 1)),
     "special_tokens": (True, lambda of, _: bool(of)), "allow_unknown": (False, lambda of, _: bool(of)), "target": (None, lambda of, _: of),
@@ -31,25 +31,25 @@ OPTIONS: dict[str, tuple[Any, Callable[[Any, str], Any]]] = {
     "interventions": ((), names), "shuffles": (1, lambda of, name: whole(of, name, 1)),
     "seed": (1, lambda of, name: whole(of, name, 0, 2**63 - 1)), "threads": (0, lambda of, name: whole(of, name, 0, 1024)),
 }
-# What the program's rules about options call some of them.
+# Options that have other names in the program's rules.
 _CALLED = {"heads": "head_count", "interventions": "intervene", "special_tokens": "no_special_tokens"}
 _HERE = {there: here for here, there in _CALLED.items()} | {"shuffled_words": "interventions=['shuffled-words']"}
 
 
 @dataclass
 class Input:
-    """What run() was given of a model and documents. Values are checked as it is made.
+    """The model, documents and input options of run(). The constructor checks them.
 
     Raises:
-        FormatError: a value is of another type, or an option has no effect; ShapeError: a number is out of its range.
+        FormatError: a value has the wrong type, or an option has no effect; ShapeError: a number is out of its range.
     """
 
     model: Any
     tokenizer: Any
     kind: str  #: "text", "ids", "states", "profiles" or "random_tokens"
     value: Any
-    options: dict[str, Any]   #: by the names of OPTIONS
-    remembered: Mapping[str, Any] = field(default_factory=dict)  #: of profiles, what results remember of their documents
+    options: dict[str, Any]   #: by name, as in OPTIONS
+    remembered: Mapping[str, Any] = field(default_factory=dict)  #: for profiles: what results remember of their documents
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
@@ -61,7 +61,7 @@ class Input:
             self.model = model_folder(self.model)
 
     def _require_effect(self) -> None:
-        """Refuses options that would have no effect, by the program's rules; and what concerns objects in memory."""
+        """Refuses options that would have no effect: by the program's rules, and for a model in memory."""
         said = {name for name, (usual, takes) in OPTIONS.items() if self.options[name] != takes(usual, name)}
         given = [_CALLED.get(name, name) for name in said] + [self.kind] + ["model"] * (self.model is not None)
         given += ["shuffled_words"] * ("shuffled-words" in self.options["interventions"])
@@ -77,11 +77,11 @@ class Input:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the model is one of PyTorch."""
+        """Whether the model is a PyTorch model."""
         return hasattr(self.model, "state_dict")
 
     def opened(self) -> Any:
-        """The input for C++, part of it changed where interventions say so."""
+        """The opened input for C++, after interventions."""
         if self.kind == "profiles":
             return self._of_profiles()
         opened = self._of_module() if self.in_memory else self._of_files()
@@ -90,11 +90,11 @@ class Input:
 
     @property
     def place(self) -> Any:
-        """Where the model lies for C++; None where there is none."""
+        """The files of the model for C++; None: no model."""
         return None if self.model is None else _core.ModelPlace(self.model, *(self.options[name] for name in ("map", "layers", "weights")))
 
     def why_watched(self) -> str:
-        """Why a model of PyTorch is watched instead of followed by the program's own pass; nothing if it is followed."""
+        """Why a PyTorch model is watched, and not followed by the program's own pass; empty if it is followed."""
         if not self.in_memory or self.kind not in ("text", "ids") or self.options["interventions"]:
             return ""
         from .torch_models import why_not_followed
@@ -102,7 +102,7 @@ class Input:
         return why_not_followed(self.model)
 
     def watched(self, reach: int, deal: bool, told: Any) -> "Input":
-        """The profiles of a model of PyTorch of any family, as an input."""
+        """Watches a PyTorch model of any family, and returns its profiles as an input."""
         from .torch_models import watched
 
         profiles, remembered = watched(self.model, self.tokenizer, seed=self.options["seed"], reach=reach, deal=deal, told=told, **self._documents())
@@ -115,7 +115,7 @@ class Input:
         return _core.profiles_input(self.value.given() if isinstance(self.value, Profiles) else path(self.value, "profiles"), self.remembered)
 
     def _documents(self) -> dict[str, Any]:
-        """What a model of PyTorch reads."""
+        """The arguments of documents_of() for a PyTorch model."""
         if self.kind not in ("text", "ids"):
             raise FormatError(f"run: {self.kind} does not apply to a PyTorch model; give text and its tokenizer, or ids")
         if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
@@ -124,7 +124,7 @@ class Input:
                 **{name: self.options[name] for name in ("documents", "length", "special_tokens", "allow_unknown")}}
 
     def _of_module(self) -> Any:
-        from .torch_models import module_input  # PyTorch where it is there
+        from .torch_models import module_input  # needs PyTorch, which may be missing
 
         return module_input(self.model, self.tokenizer, **self._documents())
 
@@ -137,11 +137,10 @@ class Input:
 
 
 def given_input(model: Any, tokenizer: Any, sources: Mapping[str, Any], options: dict[str, Any]) -> Input:
-    """The Input of a run, of whose sources one is given.
+    """The Input of a run. Exactly one source must be given; a str or a path in place of the tokenizer is a text.
 
     Args:
-        sources: "text", "ids", ... with their values, None where it is not given
-        options: of Input
+        sources: values of "text", "ids", ...; None: not given
     """
     if sources.get("text") is None and isinstance(tokenizer, (str, os.PathLike)):
         sources, tokenizer = {**sources, "text": tokenizer}, None
@@ -165,7 +164,7 @@ def _text(value: Any, name: str = "text") -> Any:
 
 
 def _written(value: Any) -> str:
-    """A text for a tokenizer of transformers."""
+    """A text, or the content of its file, for a tokenizer of transformers."""
     if not isinstance(value, os.PathLike):
         return _text(value)[1]
     try:
@@ -181,7 +180,7 @@ def _ids(value: Any) -> Any:
 
 
 def _arrays(value: Any) -> Any:
-    """Arrays by name: a file or folder, or what C++ asks for block by block."""
+    """Stored states: the path of a file or folder, or arrays that C++ reads block by block."""
     if isinstance(value, (str, os.PathLike)):
         return path(value, "states")
     return NamedArrays({text(name, "states: a name"): of for name, of in named_states(value).items()}, "states")

@@ -1,4 +1,4 @@
-"""Jobs: documents through a model, every head followed; and the atlas of a checkpoint."""
+"""Jobs: run() and account() follow every head over documents; atlas() predicts from a checkpoint."""
 
 from __future__ import annotations
 
@@ -18,50 +18,49 @@ from .result import Result
 
 def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, ids: Any = None, states: Any = None, profiles: Any = None,
         random_tokens: int | None = None, progress: Progress = False, **options: Any) -> Result | Any:
-    """Follows every head of a model over documents, as `headwave run` does, with the same numbers to the bit.
+    """Measures where every head of a model looks, and why, over documents. The numbers equal those of `headwave run` to the bit.
 
     Example:
         >>> result = headwave.run("sentence-transformers/all-MiniLM-L6-v2", pathlib.Path("text.txt"), documents=20, length=128)
         >>> print(result)
         >>> result["measured_offset"].weight.sel(layer=0, head=2)
 
-    By default what says where heads look, and why; `everything=True` does every analysis, `only=[...]` some.
+    By default it does the analyses of where heads look, and why. `everything=True` does all analyses, `only=[...]` some.
 
     Args:
-        model: a Hugging Face model directory; a name on the hub, which is looked up in the local cache, nothing is downloaded;
-            or a model of transformers, which runs where it is, with its own weights. None where states bring their own
-            queries, keys, weights or attention.
-        tokenizer: of transformers, for `text`: needed for a model of transformers; a directory brings its own. A str or a
+        model: a Hugging Face model directory; a name on the hub, which must be in the local cache, since nothing is downloaded;
+            or a model of transformers, which runs on its own device with its own weights. None for `profiles`, and for `states`
+            that are attention or queries and keys, or that come with weights
+        tokenizer: a tokenizer of transformers for `text`. A model of transformers needs one, a directory has its own. A str or a
             pathlib.Path in its place is the text
-        text: a text as str, or a file as pathlib.Path, cut into documents
-        target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
-        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
-        states: stored states, queries and keys or attention (docs/inputs.md): a file, an array, or a dict of
-            arrays by those names; also a tuple of attentions (docs/python.md)
-        profiles: what headwave.watch(model, null=True) summed beside a running model: its result, or a file that it saved; without a
-            model (docs/profiles.md)
-        random_tokens: so many random tokens, three times, in every document
-        documents: how many; None: as many as there are, up to 100
-        length: tokens of a document; None: 512, or as many as the model can read
-        special_tokens: whether the tokenizer's opening and closing token stand around every document
-        map: a file that says what the model's tensors are (docs/model-map.md)
-        interventions: "words-only", "without-heads=L2H3" and others, as of --intervene
-        shuffles: orders of every document under "shuffled-words"
-        heads, layer, dataset, axes, apply_norm, any_states: what states are, as --head-count, --layer and so on
-        layers: "0-7": the first layers alone, what comes after them is neither read nor computed
-        weights: "memory"; "layers": each read as it is needed, for a model larger than memory; "auto": layers where all would
-            take more than half of the memory there is; does not change results
-        allow_unknown: take a text even if the model's vocabulary cannot spell 90 % of its tokens or more
-        progress: True: a line on standard error; or a function that is given the line now and then
+        text: a text as str, or a file as pathlib.Path; it is cut into documents
+        target: for an encoder-decoder: the text that its decoder reads, line by line beside `text`; str or pathlib.Path
+        ids: token ids: a list for each document, an array (documents, T), one long list that is cut, or a file
+        states: hidden states, queries and keys, or attention (docs/inputs.md): a file, an array, or a dict of arrays by the
+            names listed there; also a tuple of attentions (docs/python.md)
+        profiles: sums of headwave.watch(model, null=True): its result, or a file that it saved (docs/profiles.md)
+        random_tokens: every document is this many random tokens, three times in a row
+        documents: number of documents; None: as many as there are, at most 100
+        length: tokens of a document that is cut from a text or a long list; None: 512, or what the model can read if that is less
+        special_tokens: whether to put the tokenizer's opening and closing token around every document
+        map: a file that describes the model's tensors (docs/model-map.md)
+        interventions: changes to the model or the text, such as "words-only" or "without-heads=L2H3", as for --intervene
+        shuffles: number of word orders of every document, for "shuffled-words"
+        heads, layer, dataset, axes, apply_norm, any_states: describe `states`, as --head-count, --layer and so on do
+        layers: "0-7": reads and computes the first layers only
+        weights: "memory"; "layers": reads each layer when it is needed, for a model larger than memory; "auto": layers, if all
+            weights would take more than half of the free memory. Results are the same
+        allow_unknown: accept a text even if 90 % of its tokens or more are unknown to the model
+        progress: True: shows a line on standard error; or a function that is called with such lines
         options: of analyses (docs/commands.md, Analysis): only=["measured_offset"], everything=True, reach=64, seed=1, ...
 
     Returns:
-        A Result; of an encoder-decoder a dict of them: "self", "causal", "cross". A model of PyTorch whose family the program
-        does not know is watched, and what needs its weights or single documents is left out; a warning says so.
+        A Result; for an encoder-decoder a dict of Results: "self", "causal", "cross". If the program does not know the family of
+        a PyTorch model, the model is watched, and analyses that need weights or single documents are omitted, with a warning.
         `computed_by` says which: "program" or "watch".
 
     Raises:
-        headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
+        headwave.Error: the input or an option is invalid; KeyboardInterrupt: on Ctrl-C, within a second; no file is left.
     """
     progress = listener(progress)
     sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "random_tokens": random_tokens}
@@ -107,15 +106,15 @@ def _warn_of_documents(provenance: Mapping[str, Any]) -> None:
 
 
 def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Result | Any:
-    """The account of every head: what all of its attention is made of, and what its profile over offsets comes from.
+    """Computes the account of every head: the parts of all of its attention, and the causes of its profile over offsets.
 
     Example:
         >>> result = headwave.account("minilm", pathlib.Path("text.txt"), documents=20, length=256)
         >>> result["attention_bits"].part.sel(layer=0, head=2)       # sink, position, word, match, in bits
         >>> result["head_account"].part.sel(layer=0, head=2)         # of the profile: by position, by own token, by context
 
-    Takes and returns what run() does, with the analyses attention_bits and head_account, and beside them whether what the latter
-    predicts is met (docs/account.md).
+    Takes the arguments of run(), and returns the same. Its analyses are attention_bits, head_account, and offset_agreement, which
+    compares the offset that head_account predicts with the measured one (docs/account.md).
     """
     if "only" in given:
         raise FormatError("account: its analyses are attention_bits, head_account and offset_agreement; of others see run(only=...)")
@@ -128,7 +127,7 @@ run.__signature__ = account.__signature__ = with_options(run, {**{name: usual fo
 def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, passes: int = 4, seed: int = 1, threads: int = 0,
           layers: str = "", weights: str = "auto", progress: Progress = False) -> Result | Any:
-    """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
+    """Predicts where every head looks from the checkpoint alone: from its weights, and from documents of random words.
 
     Example:
         >>> result = headwave.atlas("minilm")
@@ -136,16 +135,16 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
 
     Args:
         model: a Hugging Face model directory, or a name on the hub that is in the local cache
-        length: positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at most 512
-        reach: offsets |t| <= reach are predicted, in tokens
-        rows: of the position table, the first so many are read; 0: those that look trained
-        draws, level: random rotations that the null is made of, and the share of heads given an offset that may be
-            false
-        passes: documents of random words (1 / rank by id) that pass through the model; 0: the weights alone
-        layers, weights, progress: as of run()
+        length: number of positions that are used, from the first, and of tokens in a document; 0: all rows that are read, but at
+            most 512 tokens in a document
+        reach: largest |offset| that is predicted, in tokens
+        rows: number of first rows of the position table that are read; 0: those that look trained
+        draws, level: number of random rotations that form the null, and share of the predicted offsets that may be false
+        passes: number of documents of random words (chance 1 / rank by id) that pass through the model; 0: weights only
+        layers, weights, progress: as in run()
 
     Returns:
-        A Result; of an encoder-decoder a dict of them, "self" and "causal".
+        A Result; for an encoder-decoder a dict of Results, "self" and "causal".
 
     Raises:
         headwave.Error: the model cannot be read, or a number is out of its range.
@@ -168,7 +167,7 @@ def listener(progress: Progress) -> Progress:
 
 
 def told(progress: Progress, work: Callable[[Any], Any]) -> Any:
-    """Does work that tells its progress: to a function, or on a line of standard error that is cleared in the end."""
+    """Does work that reports its progress to a function, or on a line of standard error that is cleared at the end."""
     if progress is not True:
         return work(progress or None)
     last = ""
@@ -195,7 +194,7 @@ def _results(found: list[tuple[str, Any]]) -> Result | dict[str, Result]:
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as C++ takes them: a name alone is a list of one, numbers of numpy are numbers."""
+    """Options as C++ takes them: a single name becomes a list, and numpy's numbers become Python's."""
     plain = {}
     for name, value in options.items():
         if name == "only":

@@ -1,4 +1,4 @@
-"""What other programs call hidden states, queries, keys and attention, in the names of docs/inputs.md."""
+"""Hidden states, queries, keys and attention as other programs return them, by the names of docs/inputs.md."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .arrays import as_array
 from .errors import FormatError
 
 def named_states(value: Any) -> dict[str, Any]:
-    """States by name: a dict as it is, a tuple of attentions or of states by layer, or an array of states.
+    """Arrays by name, from a dict of arrays, a tuple of attentions or hidden states by layer, or an array of hidden states.
 
     Raises:
-        FormatError: there is nothing in it, or attention of documents with padding
+        FormatError: `value` is empty, or is attention of documents with padding
     """
     named = _named(value)
     for name, of in named.items():
@@ -25,11 +25,11 @@ def named_states(value: Any) -> dict[str, Any]:
 def require_no_padding(attention: Any, called: str) -> None:
     """Refuses attention, (..., heads, T, T), of documents with padding, which would count as tokens.
 
-    No head looks at padding, so a key that no row looks at is one, if every other token looks at itself: softmax is 0 only where a mask is.
-    Rows that may look nowhere, as those of padding before a causal text, come out the same everywhere, and do not count.
+    Softmax is 0 only where a mask forbids. So a key is padding if no row looks at it, while every other token looks at itself. Rows with
+    the same weight everywhere do not count: padding before a causal text may look nowhere, and gets such rows.
 
     Raises:
-        FormatError: there is one, with the first document and its keys
+        FormatError: there is padding; the message names the first document and its keys
     """
     if len(attention.shape) < 3 or attention.dtype.kind != "f" or attention.shape[-1] != attention.shape[-2]:
         return
@@ -61,7 +61,7 @@ def _named(value: Any) -> dict[str, Any]:
 
 
 def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """What a dict of dicts holds, by its path: "attentions/layer_0"."""
+    """The arrays in nested dicts, by their paths: "attentions/layer_0"."""
     for name, of in nested.items():
         if isinstance(of, Mapping):
             yield from _flat(of, f"{above}{name}/")
@@ -70,7 +70,7 @@ def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
 
 
 def _are_states(layers: Any) -> bool:
-    """Whether what came by layer are states, (documents, T, width), and no attention, (heads, T, T): rows of that add up to 1."""
+    """Whether arrays by layer are states, (documents, T, width), and not attention, (heads, T, T), whose rows sum to 1."""
     if any(np.ndim(of) != 3 for of in layers) or len({tuple(of.shape) for of in layers if hasattr(of, "shape")}) != 1:
         return False
     first = as_array(layers[0], "states: of layer 0")

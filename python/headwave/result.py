@@ -1,4 +1,4 @@
-"""What a job found: arrays with names, axes and units, as the result file has them (docs/result-file.md)."""
+"""Results of jobs: arrays with names, axes and units, as in the result file (docs/result-file.md)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .fields import Group, groups_of
 from .profiles.result import are_profiles, open_profiles
 
 class Result(Mapping[str, Group]):
-    """What a job found: a group for each analysis.
+    """The result of a job: a group of arrays for each analysis.
 
-    `result["measured_offset"].offset.sel(layer=3, head=4)` is an array of xarray, read where C++ has it. In a notebook it shows its heads.
+    `result["measured_offset"].offset.sel(layer=3, head=4)` is an xarray array in the memory of C++. A notebook shows the table of heads.
     """
 
-    __eq__, __hash__ = object.__eq__, object.__hash__   # arrays are not compared
+    __eq__, __hash__ = object.__eq__, object.__hash__   # by identity: arrays are not compared
 
     def __deepcopy__(self, memo: Any) -> "Result":
-        """The same result with groups of its own; their arrays are read-only, and shared."""
+        """The same result with new groups. Arrays are read-only, and shared."""
         return Result(self._found)
 
     def __init__(self, found: Any) -> None:
@@ -34,22 +34,22 @@ class Result(Mapping[str, Group]):
 
     @property
     def computed_by(self) -> str:
-        """What looked at the attention: "program", or "watch" inside a model of PyTorch."""
+        """What computed the attention: the "program", or a PyTorch model under "watch"."""
         return "watch" if "watched" in self.provenance else "program"
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """A line that describes the result."""
         return self._found.title
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where it comes from: inputs with their sha256, options, seed, versions, time."""
+        """Where the result comes from: inputs with their SHA-256, options, seed, versions, time."""
         return self._found.provenance
 
     @property
     def tree(self) -> Any:
-        """All of it as an xarray.DataTree: a group for each analysis, the provenance as attributes of `provenance`."""
+        """The whole result as an xarray.DataTree: a group for each analysis, and the provenance as attributes of `provenance`."""
         import xarray
 
         groups = {"/" + name: of for name, of in self._made().items()}
@@ -58,7 +58,7 @@ class Result(Mapping[str, Group]):
         return xarray.DataTree.from_dict(groups)
 
     def __getitem__(self, name: str) -> Group:
-        """A group, or an array of it: "measured_offset/offset"."""
+        """A group, or one array of a group: "measured_offset/offset"."""
         group, _, quantity = name.strip("/").partition("/")
         if group not in self._made():
             raise KeyError(missing(group, self._made()))
@@ -72,7 +72,7 @@ class Result(Mapping[str, Group]):
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame with a row for each head, as `headwave export --heads` writes it (docs/result-file.md).
 
-        Its columns are the same for every result, so that `pandas.concat` joins those of several models. Missing values are NaN.
+        All results have the same columns, so `pandas.concat` joins the rows of several models. Missing values are NaN.
 
         Raises:
             ShapeError: the result has no offsets of heads.
@@ -91,10 +91,10 @@ class Result(Mapping[str, Group]):
         return len(self._made())
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
-        """Writes the result file that the program writes: whole, or not at all.
+        """Writes the result file, as the program does: whole, or not at all.
 
         Raises:
-            IoError: it is there already and not to be replaced, or cannot be written.
+            IoError: the file exists and `overwrite` is False, or it cannot be written.
         """
         self._found.save(as_path(path, "save"), bool(overwrite))
 
@@ -103,23 +103,23 @@ class Result(Mapping[str, Group]):
         return self._found.figures()
 
     def figure(self, name: str, *, heads: Sequence[str] = (), format: str = "svg", width: float | str = 0.0) -> "Figure":
-        """A figure, as the program draws it; gnuplot must be there.
+        """Draws a figure as the program does. It needs gnuplot.
 
         Args:
-            name: of figures(): "offset_profile"
-            heads: "L0H2", ... or "strongest:6" for figures of single heads; else the first of the table
+            name: one of figures(), such as "offset_profile"
+            heads: for figures of single heads: "L0H2", ... or "strongest:6"; by default the strongest of the table
             format: "svg", "png" or "pdf"
-            width: inches, 2 to 7; "column" (3.4) or "page" (7); 0: what it needs
+            width: in inches, 2 to 7; "column" (3.4) or "page" (7); 0: what the figure needs
 
         Raises:
-            FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.
+            FormatError: there is no such figure; ShapeError: the result lacks what it shows; IoError: gnuplot is missing.
         """
         chosen = names(heads, "heads")
         name, format = text(name, "name"), text(format, "format")
         return Figure(name, format, self._found.figure(name, chosen, format, _inches(width)))
 
     def report(self) -> "Page":
-        """The page to explore the result with, which a notebook shows in a frame.
+        """Makes the page that explores the result. A notebook shows it in a frame.
 
         Example:
             >>> result.report().save("report.html")
@@ -134,17 +134,17 @@ class Result(Mapping[str, Group]):
         return f"{self.title}\n{found}" if found else repr(self)
 
     def _repr_html_(self) -> str:
-        """What is printed, and a picture where gnuplot is there."""
+        """The printed text, and a picture if gnuplot is installed."""
         return f"<pre>{html.escape(str(self))}</pre>{self._picture()}"
 
     def _picture(self) -> str:
-        """The offset profiles as an image in HTML; nothing where they cannot be drawn."""
+        """The offset profiles as an HTML image; empty if they cannot be drawn."""
         shown = "offset_profile"
         if shown not in self.figures():
             return ""
         try:
             drawn = self.figure(shown, format="png", width="page")  # a quarter of the size of svg
-        except IoError:  # there is no gnuplot
+        except IoError:  # gnuplot is missing
             return ""
         return f'<img alt="{shown}" style="max-width:100%" src="data:image/png;base64,{base64.b64encode(drawn.data).decode()}">'
 
@@ -155,16 +155,16 @@ class Result(Mapping[str, Group]):
 
 
 class Figure:
-    """A drawn figure; a notebook shows it."""
+    """A drawn figure. A notebook shows it."""
 
     def __init__(self, name: str, format: str, data: bytes) -> None:
         self.name, self.format, self.data = name, format, data
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
-        """Writes it to a file.
+        """Writes the figure to a file.
 
         Raises:
-            IoError: the file is there already and not to be replaced; FormatError: its ending names another format.
+            IoError: the file exists and `overwrite` is False; FormatError: its ending names another format.
         """
         ending = pathlib.Path(path).suffix.lower().removeprefix(".")
         if ending != self.format and ending in ("svg", "png", "pdf"):
@@ -179,16 +179,16 @@ class Figure:
 
 
 class Page:
-    """A page of HTML; a notebook shows it in a frame."""
+    """An HTML page. A notebook shows it in a frame."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
-        """Writes it to a file.
+        """Writes the page to a file.
 
         Raises:
-            IoError: the file is there already and not to be replaced.
+            IoError: the file exists and `overwrite` is False.
         """
         _write_file(path, self.text.encode(), overwrite)
 
@@ -205,14 +205,14 @@ def _write_file(path: str | os.PathLike, content: bytes, overwrite: bool) -> Non
 
 
 def open_result(path: str | os.PathLike) -> Any:
-    """The Result in a file that save() or the program wrote, or in the folder of a run; of a file of profiles its Profiles.
+    """Opens a Result: a file that save() or the program wrote, or the folder of a run. From a file of profiles it opens Profiles.
 
     Example:
         >>> result = headwave.open("result")
         >>> result["measured_offset"].offset
 
     Raises:
-        IoError, FormatError: it cannot be read, or is no whole result.
+        IoError, FormatError: the file cannot be read, or is not a complete result.
     """
     place = pathlib.Path(as_path(path, "open"))
     if place.is_dir():

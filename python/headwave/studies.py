@@ -1,4 +1,4 @@
-"""What comes after a run: results compared."""
+"""Comparison of the results of runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .result import Result, open_result
 
 def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05, draws: int = 999, block: int = 0, seed: int = 1,
             threads: int = 0) -> Result:
-    """Which heads differ between two results, and whether by more than other documents would.
+    """Compares two results head by head, and tests whether heads differ by more than a change of documents explains.
 
     Example:
         >>> changes = headwave.compare(result, shuffled)
@@ -22,17 +22,17 @@ def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05,
 
     Args:
         first, second: Results, result files, or folders of runs
-        level: chance that any head is called changed where none is
-        draws: assignments of blocks of documents that the test draws
-        block: documents in a row that form a block, since neighbours are alike; 0: as many as the level allows
+        level: probability that any head is called changed although none is
+        draws: number of random assignments of document blocks in the test
+        block: consecutive documents that form a block, since neighbours are alike; 0: as many as the level allows
 
     Returns:
         A Result with the groups `comparison` (measure, layer, head) and `change` (layer, head), as `headwave compare --out`
-        writes it (docs/compare.md says what measures are).
+        writes it. docs/compare.md explains the measures.
 
     Raises:
-        ShapeError: the two cannot be compared: other heads, lengths of documents or kinds of attention; NumericError: too few
-        documents for this level.
+        ShapeError: the results have different heads, lengths of documents or kinds of attention
+        NumericError: there are too few documents for this level
     """
     one, other = _opened(first, "first"), _opened(second, "second")
     called = tuple(os.fspath(of) if isinstance(of, (str, os.PathLike)) else name for of, name in ((first, "first"), (second, "second")))

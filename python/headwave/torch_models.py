@@ -1,4 +1,4 @@
-"""Models of PyTorch: what they are by their own config, their weights, and how a job runs them."""
+"""PyTorch models: their description by their config, their weights, and how a job runs them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _DTYPES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", t
 
 
 def described(module: torch.nn.Module) -> tuple[str, Any]:
-    """A model's config as JSON, and what it is by that: of the families that the program knows.
+    """A model's config as JSON, and what the program makes of it and of the names of the weights.
 
     Raises:
-        FormatError: it has no config, or is of no known family.
+        FormatError: the model has no config, or its family is unknown.
     """
     config = getattr(module, "config", None)
     if not hasattr(config, "to_json_string"):
@@ -37,7 +37,7 @@ def described(module: torch.nn.Module) -> tuple[str, Any]:
 
 
 def require_eval(module: torch.nn.Module) -> None:
-    """Refuses a model in training: dropout gives other numbers in every call."""
+    """Refuses a model in training mode, since dropout changes its attention from call to call."""
     drops = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
     if module.training or any(part.training for _, part in module.named_modules() if isinstance(part, drops)):
         raise FormatError(f"{type(module).__name__}: is in training mode, so dropout changes its attention; call .eval() first")
@@ -48,10 +48,10 @@ def _weights(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def _raw(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[int], np.ndarray]:
-    """A tensor as C++ takes it: name, type in the words of safetensors, shape, and bytes, on a CPU where they lie.
+    """A tensor as C++ takes it: name, type as in safetensors, shape and bytes. Contiguous tensors on the CPU are not copied.
 
     Raises:
-        FormatError: it has another type
+        FormatError: C++ does not know its type
     """
     if tensor.dtype not in _DTYPES:
         raise FormatError(f"{called}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
@@ -61,10 +61,10 @@ def _raw(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[i
 
 
 def module_input(module: torch.nn.Module, tokenizer: Any, **read: Any) -> Any:
-    """A model of PyTorch that is run document by document while a job asks for them, and captured; no file in between.
+    """The input of a PyTorch model. When a job asks for a document, the model runs on it and its states are captured, without a file.
 
     Args:
-        read: of documents_of()
+        read: arguments of documents_of()
     """
     require_eval(module)
     called = type(module).__name__
@@ -78,13 +78,13 @@ def module_input(module: torch.nn.Module, tokenizer: Any, **read: Any) -> Any:
 
 
 def exceeded(module: torch.nn.Module, tokens: int) -> dict[str, Any]:
-    """The lengths that the files of a model's folder name and documents of so many tokens exceed, as results remember them."""
+    """The maximal lengths in the files of a model's folder that documents of `tokens` tokens exceed, as results remember them."""
     folder = getattr(getattr(module, "config", None), "name_or_path", "")
     return _core.exceeded_lengths(folder, tokens) if isinstance(folder, str) and os.path.isdir(folder) else {}
 
 
 def why_not_followed(module: torch.nn.Module) -> str:
-    """Why the program's own pass cannot follow a model; nothing if it can."""
+    """Why the program's own pass cannot follow a model; empty if it can."""
     try:
         described(module)
     except FormatError as error:
@@ -94,13 +94,13 @@ def why_not_followed(module: torch.nn.Module) -> str:
 
 def watched(module: torch.nn.Module, tokenizer: Any, *, seed: int, reach: int, deal: bool, told: Callable[[str], Any] | None,
             **read: Any) -> tuple[Profiles, dict[str, Any]]:
-    """Profiles of a model of any family, which runs document by document: all that a run reads, and what results remember of the documents.
+    """Watches a model of any family: its profiles, with all sums that a run reads, and what results remember of the documents.
 
     Args:
         reach: largest offset that the run searches, in tokens
-        deal: for an account, which is left out with a warning where contents cannot be dealt
-        told: is given a line before every document
-        read: of documents_of()
+        deal: also sum for an account; if contents cannot be dealt, it is omitted with a warning
+        told: called with a line before every document
+        read: arguments of documents_of()
     """
     require_eval(module)
     config = getattr(module, "config", None)
@@ -108,7 +108,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, seed: int, reach: int, d
         raise FormatError(f"run: {type(module).__name__} is an encoder-decoder of a family that is not known; watch it yourself: "
                           "headwave.watch(model, null=True), then headwave.run(profiles=watch.result())")
     longest = getattr(config, "max_position_embeddings", None)
-    listed, facts = documents_of(module, longest if isinstance(longest, int) and longest > 0 else 0, tokenizer, **read)   # XLNet says -1: any length
+    listed, facts = documents_of(module, longest if isinstance(longest, int) and longest > 0 else 0, tokenizer, **read)   # XLNet has -1: any length
     remembered = {"watched_text": facts.pop("source"), **facts, **exceeded(module, max(len(ids) for _, ids in listed))}
     remembered |= {} if read["text"] is None else {"tokenizer": type(tokenizer).__name__}
     pairs = [ids for _, ids in listed if len(ids) > 1]
@@ -140,7 +140,7 @@ def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[
     def document(i: int, with_states: bool) -> dict[str, Any]:
         (name, ids), layers = listed[i], []
         if with_states:
-            with lock, torch.inference_mode(), watch:  # hooks are there only while a document passes
+            with lock, torch.inference_mode(), watch:  # hooks exist only while a document passes
                 module(torch.tensor([ids], device=device))
                 layers = watch.stored(watch.shape()[0] - 1)
         tokens, special = texts_of(tokenizer, ids)

@@ -1,4 +1,4 @@
-"""Offset bins, the columns that the sums of a watched model have, and bands of queries, of which rows are sampled."""
+"""Offset bins, the columns of the sums of a watched model, and query bands, from which rows are sampled."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 import torch
 
 BINS_PER_DOUBLING = 4
-LONGEST = 2 ** 20     # tokens: offsets beyond are refused
+LONGEST = 2 ** 20     # tokens: the last bin ends before it
 FIRST_BAND = 128      # queries in the first band
-BANDS = 14            # [0, 128), [128, 256), [256, 512), ... the last one without end
+BANDS = 14            # [0, 128), [128, 256), [256, 512), ...; the last one has no end
 
 
 class OffsetBins:
-    """Offsets t = key - query, in tokens, ascending: each by itself for |t| <= exact, then in logarithmic bins.
+    """Bins of offsets t = key - query, in tokens, ascending: one for each offset with |t| <= exact, logarithmic ones beyond.
 
-    Bins beyond begin at |t| = ceil((exact + 1) 2^(k/4)), k = 0, 1, ..., the rule of the program's own bins, up to 2^20 tokens.
+    Logarithmic bins begin at |t| = ceil((exact + 1) 2^(k/4)), k = 0, 1, ..., as in the program's own bins, up to 2^20 tokens.
 
     Args:
         exact: largest |t| that has a bin of its own
@@ -30,16 +30,16 @@ class OffsetBins:
                 starts.append(start)
             k += 1
         self.exact = exact
-        self.starts = np.array(starts, np.int64)              # least |t| of each distance's bin
+        self.starts = np.array(starts, np.int64)              # smallest |t| of each bin; the same on both sides
         ends = np.append(self.starts[1:], LONGEST) - 1
-        self.first = np.concatenate([-ends[:0:-1], self.starts])   # (bins) least offset
-        self.last = np.concatenate([-self.starts[:0:-1], ends])    # (bins) greatest offset
+        self.first = np.concatenate([-ends[:0:-1], self.starts])   # (bins) smallest offset
+        self.last = np.concatenate([-self.starts[:0:-1], ends])    # (bins) largest offset
         self.count = len(self.first)
         self.centre = len(self.starts) - 1                    # the bin of t = 0
         self._of: dict[tuple[int, int, torch.device], torch.Tensor] = {}
 
     def of(self, first: int, count: int, device: torch.device) -> torch.Tensor:
-        """Bins of the offsets first .. first + count - 1."""
+        """The bins of the offsets first .. first + count - 1."""
         at = (first, count, device)
         if at not in self._of:
             if len(self._of) > 4096:
@@ -51,11 +51,11 @@ class OffsetBins:
 
 
 def band_of(position: int) -> int:
-    """Band of a query by its position in its document."""
+    """The band of a query at this position of its document."""
     return 0 if position < FIRST_BAND else min(BANDS - 1, (position // FIRST_BAND).bit_length())
 
 
 def row_tiles(first: int, end: int, most: int) -> list[tuple[int, int]]:
-    """Cuts query rows first .. end - 1 into tiles of about one size, of at most `most` rows."""
+    """Cuts query rows first .. end - 1 into tiles of about equal size, with at most `most` rows each."""
     count = -(-(end - first) // most)
     return [(first + n * (end - first) // count, first + (n + 1) * (end - first) // count) for n in range(count)]

@@ -1,4 +1,4 @@
-"""Files of profiles that other tools read (docs/profiles.md): which number of ours becomes which of theirs."""
+"""Writes profiles as files that other tools read: which of our numbers become which of theirs (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from .result import Profiles
     from .stack import Stack
 
-Files = dict[str, Callable[[str], Any]]  # by name: what writes it to a path
+Files = dict[str, Callable[[str], Any]]  # by name, a function that writes the file to a path
 
 
 def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) -> None:
     """Writes the files of a tool, all of them or none.
 
     Raises:
-        FormatError: no such tool or option, or not what the tool needs; IoError: a file is there already, or
-        cannot be written
+        FormatError: there is no such tool or option, or the profiles lack what the tool needs
+        IoError: a file exists, or cannot be written
     """
     if to not in _TOOLS:
         raise FormatError(f"export: to='{to}'; expected one of {', '.join(_TOOLS)}")
@@ -45,7 +45,7 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
     try:
         for each in {os.path.dirname(path) for path in paths}:
             os.makedirs(each, exist_ok=True)
-        with contextlib.ExitStack() as made:   # names are given when all files are written
+        with contextlib.ExitStack() as made:   # files get their names when all are written
             for path, write in paths.items():
                 write(made.enter_context(replaced(path)))
     except IoError:
@@ -55,10 +55,10 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
 
 
 def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
-    """Patterns of DuoAttention: key_head_distant of every key head.
+    """The pattern file of DuoAttention, with key_head_distant of every key head.
 
-    DuoAttention trains its numbers, and these are measured: no threshold of theirs means anything here. What both give is an order of heads,
-    of which a sparsity takes the first ones.
+    DuoAttention trains its numbers, while ours are measured, so its thresholds do not apply. Both numbers order the key heads, and a sparsity
+    chooses the first of that order.
 
     Source: Xiao et al. 2024, arXiv:2410.10819.
     """
@@ -79,7 +79,7 @@ def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
 
 
 def _kvpress(profiles: "Profiles") -> Files:
-    """Query statistics of kvpress's ExpectedAttentionStatsPress: means and covariances before rotary positions.
+    """Query statistics for ExpectedAttentionStatsPress of kvpress: means and covariances before rotary positions.
 
     Source: Devoto et al. 2025, arXiv:2510.00636.
     """
@@ -111,8 +111,8 @@ def _kvpress(profiles: "Profiles") -> Files:
 
 
 def _triattention(profiles: "Profiles") -> Files:
-    """Query statistics of TriAttention: mean and mean modulus of channels i and i + d/2, before rotary positions, and their frequencies:
-    its loaders for vLLM and sglang take theta = 10,000 where the metadata has none.
+    """Query statistics for TriAttention: mean and mean modulus of channels i and i + d/2 before rotary positions, and rotary frequencies.
+    rope_theta is written too, since TriAttention's loaders for vLLM and sglang assume 10,000 without it.
 
     Source: Mao et al. 2026, arXiv:2604.04921.
     """
@@ -139,14 +139,14 @@ def _triattention(profiles: "Profiles") -> Files:
         "rope_style": "half", "rope_type": stack.rope_type, "sampled_heads": heads, **_source(profiles, stack)}
     stats = {f"layer{layer:02d}_head{head:02d}": {"q_mean_real": tensor(mean[layer, head, :half]), "q_mean_imag": tensor(mean[layer, head, half:]),
                                                   "q_abs_mean": tensor(stack.unrotated_modulus[layer, head])} for layer, head in heads}
-    file = io.BytesIO()   # torch's own errors of writing are no OSError
+    file = io.BytesIO()   # errors of torch.save are no OSError
     torch.save({"metadata": metadata, "stats": stats}, file)
     return {"stats.pt": _written(file.getvalue())}
 
 
 def _headvis(profiles: "Profiles", model: str = "", dataset: str = "", tokenizer: Any = None, sequences: int = 20,
              megabytes: float = 2000, result: Any = None) -> Files:
-    """Metrics of every head, and the largest weights of single documents; `result` tells the rest, by default that of run(profiles=).
+    """Metrics of every head, and the largest weights in single documents. Findings come from `result`, by default from run(profiles=).
 
     Source: Luger et al. 2026, transformer-circuits.pub/2026/headvis.
     """
@@ -176,7 +176,7 @@ _TOOLS: dict[str, Callable[..., Files]] = {
 
 
 def _causal(profiles: "Profiles", to: str) -> tuple["Stack", list[Any]]:
-    """The one stack of a causal model, and the number of each layer in it; None: its path has none.
+    """The stack of a causal model, and the number of each layer in the model; None: the layer's path has no number.
 
     Raises:
         FormatError: there are other stacks
@@ -189,7 +189,7 @@ def _causal(profiles: "Profiles", to: str) -> tuple["Stack", list[Any]]:
 
 
 def _all_layers(profiles: "Profiles", to: str) -> "Stack":
-    """The one stack of a causal model, with layers numbered from 0: these tools number layers, and know no names.
+    """The stack of a causal model. Its layers must be numbered 0, 1, 2, ..., since these tools do not know layers by name.
 
     Raises:
         FormatError: there are other stacks, or layers are missing
@@ -216,7 +216,7 @@ def _require_queries(stack: "Stack", to: str) -> None:
 
 
 def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
-    """What was measured, of which weights, on which documents; the tools' loaders ignore it."""
+    """Which weights were measured on which documents. The tools' loaders ignore it."""
     return {
         "source": "headwave",
         "model": profiles.model,
@@ -227,7 +227,7 @@ def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
 
 
 def _written(content: bytes) -> Callable[[str], Any]:
-    """A file's content as what writes it."""
+    """A function that writes a file with this content."""
     def write(path: str) -> None:
         with open(path, "wb") as file:
             file.write(content)
@@ -235,5 +235,5 @@ def _written(content: bytes) -> Callable[[str], Any]:
 
 
 def _json(value: Any, indent: int | None = 1) -> Callable[[str], Any]:
-    """A value, or a function that makes it when it is written, as what writes it."""
+    """A function that writes a value as JSON. If the value is a function, its result is written."""
     return lambda path: _written(json.dumps(value() if callable(value) else value, indent=indent).encode())(path)

@@ -1,4 +1,4 @@
-"""The program's sums for head types (analysis/attention/head_types.h): scores of every head, means over a document's queries."""
+"""Sums for the head types of the program (analysis/attention/head_types.h): scores of every head, as means over a document's queries."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class HeadScores:
     """Sums over documents of one layer's scores.
 
     Attributes:
-        head_score, head_score_documents: (scores, heads) sum of the documents' means, and documents that have one
-        argmax_share, argmax_documents: (heads, 2 REACH + 1), (heads) sum of the shares of queries whose largest weight is at an offset, and
-            documents
-        sink_position: (heads) the key with the largest mean weight, of document 0; -1: none
+        head_score, head_score_documents: (scores, heads) sum of the means of documents, and number of documents that have one
+        argmax_share: (heads, 2 REACH + 1) sum over documents of the share of queries whose largest weight is at each offset
+        argmax_documents: (heads) number of these documents
+        sink_position: (heads) key with the largest mean weight in document 0; -1: none
     """
 
     def __init__(self, heads: int, causal: bool, special: bool, sinks: bool, device: torch.device) -> None:
@@ -33,10 +33,10 @@ class HeadScores:
         self.sink_position = torch.full((heads,), -1, device=device)
 
     def add(self, of: "DocumentScores", numbers: list[int]) -> None:
-        """Adds documents, with their numbers."""
+        """Adds documents; `numbers` are theirs."""
         scores = of.sum / of.count                      # 0 / 0 is NaN: undefined
         live = torch.where(of.live > 0, of.live, torch.nan)
-        # A key that less than a quarter of the queries may look at gets no mean.
+        # Keys that less than a quarter of the queries may look at have no mean.
         length = of.columns.shape[-1]
         queries = torch.arange(length, 0, -1, device=live.device) if self.causal else torch.full((length,), length, device=live.device)
         alpha = (of.columns / queries)[..., 4 * queries >= length]
@@ -57,16 +57,16 @@ class HeadScores:
 
 
 class DocumentScores:
-    """Scores of n documents of T tokens on their way through one layer.
+    """Scores of n documents of T tokens in one layer, summed tile by tile.
 
     Args:
-        ids: of each document; empty: unknown
+        ids: token ids of each document; empty: unknown
         special: places of special tokens
 
     Attributes:
-        sum, count: (n, scores, heads) over queries
-        argmax: (n, heads, 2 REACH + 1) queries; live: (n, heads) queries that look somewhere
-        columns: (n, heads, T) weight that each key gets
+        sum, count: (n, scores, heads) sum over queries, and number of queries
+        argmax: (n, heads, 2 REACH + 1) queries whose largest weight is at each offset; live: (n, heads) queries with any weight
+        columns: (n, heads, T) sum of the weights on each key
         knows_ids: whether ids, and so special tokens, are known
     """
 
@@ -82,16 +82,16 @@ class DocumentScores:
         self._ids = torch.stack(ids).to(device) if ids else None
         if self._ids is not None:
             first = [np.unique(one.numpy(), return_index=True, return_inverse=True)[1:] for one in ids]
-            self._first = torch.from_numpy(np.stack([index[inverse] for index, inverse in first])).to(device)   # place of each token's id at first
+            self._first = torch.from_numpy(np.stack([index[inverse] for index, inverse in first])).to(device)   # first place of each token's id
 
     def see(self, padded: torch.Tensor, entropy: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor, j: torch.Tensor,
             heads: slice) -> None:
         """Adds a tile of query rows of some heads.
 
         Args:
-            padded: (n, heads, rows, keys + rows) weights, as padded_for() holds them, 0 where `allowed` (n or 1, 1, rows, keys) says no
+            padded: (n, heads, rows, keys + rows) weights as in padded_for(), 0 where `allowed` (n or 1, 1, rows, keys) is False
             entropy: (n, heads, rows) of the weights, in nats
-            opened: (n or 1, rows) keys that each row may look at
+            opened: (n or 1, rows) number of keys that each row may look at
             i, j: places of rows, in reverse, and of keys in the document
         """
         weights = padded[..., :len(j)]
@@ -118,7 +118,7 @@ class DocumentScores:
         self.count[:, score, heads] += there.sum(-1)
 
     def _add_offsets(self, padded: torch.Tensor, top: torch.Tensor, live: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
-        """Where the largest weight of each row lies: of equal ones the nearest, then the left."""
+        """Adds the weights on neighbours, and the offset of each row's largest weight: ties go to the nearest key, then to the left one."""
         first = int(j[0] - i[0])   # offset of the tile's first diagonal
         low, high = max(first, -REACH), min(first + len(i) + len(j) - 2, REACH)
         t = torch.arange(low, high + 1, device=top.device)
@@ -136,7 +136,7 @@ class DocumentScores:
 
     def _add_copies(self, padded: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, live: torch.Tensor, given: torch.Tensor | None,
                     i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
-        """Weights on earlier copies of the query's token, and on what followed them."""
+        """Adds the weights on earlier copies of the query's token, and on the tokens after them."""
         own, first = self._ids[:, i, None], self._first[:, i]
         copies = padded.new_zeros(len(own), 2, *padded.shape[-2:])
         kinds = ("duplicate", j, first < i), ("induction", j - 1, first < i - 1)

@@ -1,4 +1,4 @@
-"""The folder of files that the page of HeadVis shows and Neuronpedia reads in (docs/profiles.md)."""
+"""The files that the page of HeadVis shows and Neuronpedia reads (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..errors import FormatError
 from .headvis_findings import Findings
 from .stack import Stack
 
-INDUCTION = 4                # of HeadScore (analysis/attention/head_types.h)
+INDUCTION = 4                # HeadScore::induction (analysis/attention/head_types.h)
 INTERVALS = 5                # groups of documents, by their largest weight
-LARGEST, LEAST = 8, 0.005    # keys shown of a query, and the smallest weight shown
-HEAD_BYTES = 10_000_000      # of a head's file, which the page loads whole; with long documents it is larger
-EDGE_BYTES = 1_300           # of the file of a divided score
+LARGEST, LEAST = 8, 0.005    # most keys shown of a query, and the smallest weight shown
+HEAD_BYTES = 10_000_000      # most of a head's file, which the page loads whole; long documents exceed it
+EDGE_BYTES = 1_300           # size of the file of one divided score
 TOP_TOKENS = 50
-EDGES, MOST_EDGES = 16, 20_000   # weights whose scores are divided, of a head and of all, a file each
+EDGES, MOST_EDGES = 16, 20_000   # most weights whose scores are divided, in a head and in all; a file each
 
 _METRICS = {
     "self_attention_score": "Mean weight of a query on its own token.",
@@ -34,7 +34,7 @@ _METRICS = {
 
 def contents(stack: Stack, numbers: list[int], result: Any, said: dict[str, Any], sequences: int, megabytes: float,
              decode: Callable[[int], str]) -> dict[str, Any]:
-    """What is in every file, by its name; of a head, the function that makes it. `numbers` are those of the layers in the model."""
+    """The content of every file by name, or a function that makes it. `numbers` are the numbers of the layers in the model."""
     heads = [(layer, head) for layer in range(len(numbers)) for head in range(stack.heads)]
     known = {token: decode(token) if token >= 0 else str(token) for token in np.unique(stack.kept_token).astype(int).tolist()}
     tokens = [[known[token] for token in document] for document in stack.kept_token.astype(int).tolist()]
@@ -43,7 +43,7 @@ def contents(stack: Stack, numbers: list[int], result: Any, said: dict[str, Any]
     distances = _distances(stack)
     scatter = [{"layer": numbers[layer], "head": head, **{name: None if np.isnan(of[layer, head]) else round(float(of[layer, head]), 6)
                                                           for name, of in metrics.items()}} for layer, head in heads]
-    scatter.sort(key=lambda row: list(row.values()).count(None))   # the page offers as axes what is a number in the first row
+    scatter.sort(key=lambda row: list(row.values()).count(None))   # the page offers those metrics as axes that are numbers in the first row
     divided = min(EDGES, MOST_EDGES // len(heads)) if len(tokens) > 1 else 0   # one document has no others to compare it with
     each = _each(tokens, len(heads), divided, sequences, megabytes)
     said = {"n_sequences": stack.documents, "seq_len": len(tokens[0]), "dtype": stack.dtype, "attn_implementation": stack.implementation,
@@ -72,13 +72,13 @@ def contents(stack: Stack, numbers: list[int], result: Any, said: dict[str, Any]
 
 
 def _each(tokens: list[list[str]], heads: int, divided: int, sequences: int, megabytes: float) -> int:
-    """How many sequences of each group every head shows: at least one, and the folder keeps its limit.
+    """How many sequences of each group a head shows: at least one, and so few that the folder keeps its limit.
 
     Raises:
-        FormatError: not even one of each group fits
+        FormatError: one sequence of each group is too much
     """
     length = len(tokens[0])
-    # Upper bounds, in bytes: "index, " and "weight, " for each weight; profiles and tables.
+    # Upper bounds in bytes: for a sequence, with "index, " and "weight, " for each weight; for profiles and tables.
     one = max(len(json.dumps(text)) for text in tokens) + LARGEST * length * (len(str(length ** 2)) + 10) + 200
     rest = 100 * length + 30_000
     whole = (megabytes * 1e6 - 1e5) / heads - divided * EDGE_BYTES
@@ -97,7 +97,7 @@ def _each(tokens: list[list[str]], heads: int, divided: int, sequences: int, meg
 def _metrics(stack: Stack) -> dict[str, np.ndarray]:
     mean, rows, weight = stack.mean_weight(), stack.rows.sum(0)[:, None], stack.weight.sum((0, 2))
     first, last = stack.first_offset.astype(float), stack.last_offset.astype(float)
-    distance = weight @ abs(first + last) / 2 / rows   # within a bin weights are taken as even
+    distance = weight @ abs(first + last) / 2 / rows   # weights are taken as even within a bin
     square = weight @ ((first * first + last * last + first * last + abs(last - first) / 2) / 3) / rows
     own, previous = (mean[..., first == offset][..., 0] if offset in first else np.full(weight.shape[:2], np.nan) for offset in (0, -1))
     with np.errstate(invalid="ignore"):
@@ -106,7 +106,7 @@ def _metrics(stack: Stack) -> dict[str, np.ndarray]:
 
 
 def _distances(stack: Stack) -> tuple[np.ndarray, np.ndarray]:
-    """Distances 0, 1, 2, 4, ..., and the share of attention between them, (layers, heads, n); within a bin weights are taken as even."""
+    """Distances 0, 1, 2, 4, ..., and the share of attention between them, (layers, heads, n). Weights are taken as even within a bin."""
     nearest, farthest = np.sort(np.abs([stack.first_offset, stack.last_offset]), 0)
     edges = np.array([0, *(1 << np.arange(int(farthest.max()).bit_length() + 1))])
     parts = np.maximum(np.minimum(farthest[:, None] + 1, edges[1:]) - np.maximum(nearest[:, None], edges[:-1]), 0)
@@ -114,7 +114,7 @@ def _distances(stack: Stack) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest(stack: Stack, layer: int, head: int, count: int) -> tuple[list[float], list[list[tuple[float, int, int]]]]:
-    """Of every document the largest weight, and up to `count` of the largest with query and key; without the first token, as the page does."""
+    """The largest weight of every document, and its `count` largest weights with query and key. The first token is omitted, as on the page."""
     largest, edges = [], []
     for document in range(len(stack.kept_number)):
         weight = _weights(stack, layer, head, document)[1:, 1:]
@@ -125,8 +125,8 @@ def _largest(stack: Stack, layer: int, head: int, count: int) -> tuple[list[floa
 
 
 def _attribution(stack: Stack, layer: int, head: int, document: int, query: int, key: int) -> dict[str, Any]:
-    """A score before softmax and soft cap as a sum. The query and the key, before rotary positions, are each the mean over the other documents
-    at its position, and what this document adds; a bias by offset is a summand of its own."""
+    """A score before softmax and soft cap, as a sum of parts. Query and key, before rotary positions, are each divided into the mean over the
+    other documents at that position and what this document adds. A bias by offset is one more part."""
     sides = []
     for name, place, of in (("kept_query", query, head), ("kept_key", key, head * stack.kv_heads // stack.heads)):
         vectors = getattr(stack, name)[:, layer, place, of].astype(np.float64)
@@ -146,7 +146,7 @@ def _attribution(stack: Stack, layer: int, head: int, document: int, query: int,
 
 def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], largest: list[float], documents: list[tuple[int, int]],
           distances: tuple[np.ndarray, np.ndarray], found: Callable[[], tuple[dict[str, Any], dict[str, str]]]) -> dict[str, Any]:
-    """The documents that are shown, each with the number of its group."""
+    """The content of a head's file, with documents and the numbers of their groups."""
     shown: list[dict[str, Any]] = []
     top: dict[str, Any] = {"query": Counter(), "key": Counter()}
     for interval, document in documents:
@@ -171,7 +171,7 @@ def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], largest:
 
 
 def _weights(stack: Stack, layer: int, head: int, document: int) -> np.ndarray:
-    """The weights of a head in a document that was kept, (queries, keys), computed again from its queries and keys (equation 1 of tiles.py)."""
+    """The weights of a head in a kept document, (queries, keys), computed from its queries and keys (equation 1 of tiles.py)."""
     query = _turned(stack, layer, stack.kept_query[document, layer, :, head])
     key = _turned(stack, layer, stack.kept_key[document, layer, :, head * stack.kv_heads // stack.heads])
     score, cap, window = query @ key.T * stack.scale[layer], stack.soft_cap[layer], stack.account_window[layer]
@@ -188,7 +188,7 @@ def _weights(stack: Stack, layer: int, head: int, document: int) -> np.ndarray:
 
 
 def _turned(stack: Stack, layer: int, vectors: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
-    """Queries or keys, (n, d), turned by their rotary positions (Turns of rotary.py); places None: 0, 1, 2, ..."""
+    """Queries or keys, (n, d), after rotary positions (Turns of rotary.py). `places` are their positions; None: 0, 1, 2, ..."""
     places = np.arange(len(vectors)) if places is None else places
     frequency = stack.turn_frequency[layer][~np.isnan(stack.turn_frequency[layer])]
     half, turned = len(frequency), vectors.astype(np.float64)

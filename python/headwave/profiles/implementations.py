@@ -1,7 +1,7 @@
-"""What the attention functions of transformers compute: the arguments of one call, read as Scores.
+"""Reads the arguments of one call of a transformers attention function as Scores.
 
-Each reader follows one function of transformers, argument by argument. A function that is none of these, or that has grown a parameter since,
-is refused by name: whatever it does to the scores would be missing.
+Each reader follows one function of transformers, argument by argument. Unknown functions, and known ones with a new parameter, are refused by
+name, since what they do to the scores would be missing.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ CALLED_BY = ("module", "query", "key", "value", "attention_mask")
 
 
 def named(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of a call of an attention function, by name."""
+    """The arguments of a call of an attention function, by name."""
     return {**dict(zip(CALLED_BY, args)), **kwargs}
 
 
 def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int, cast: torch.dtype | None = None,
          before_dropout: bool = False) -> Scores:
-    """What made the weights of one call.
+    """The Scores that made the weights of one call.
 
     Args:
-        function: transformers' function, or the model's own eager one
+        function: a function of transformers, or the model's own eager one
         name: of the implementation, as in the config
-        given: its arguments by name
-        output: what it returned
-        shift: the key that stands where the first query stands
-        cast: dtype of autocast, which PyTorch's and flash attention round their arguments to; None: it is off
-        before_dropout: whether the weights before dropout will do, where the model drops some
+        given: arguments of the function, by name
+        output: what the function returned
+        shift: the key at the position of the first query
+        cast: dtype of autocast, to which PyTorch's and flash attention round their arguments; None: no autocast
+        before_dropout: whether weights before dropout are acceptable if the model drops some
 
     Raises:
-        FormatError: the function, or what it was given, is not understood
+        FormatError: the function or its arguments are not known
     """
     from transformers.integrations.flash_attention import flash_attention_forward
     from transformers.integrations.flex_attention import flex_attention_forward
@@ -84,7 +84,7 @@ def _rounded(given: dict[str, Any], cast: torch.dtype) -> dict[str, Any]:
 
 
 def _every_query(mask: Any, queries: int) -> Any:
-    """A mask that is the same for every query, as one of all queries."""
+    """Expands a mask that has one row for every query."""
     return mask.expand(-1, -1, queries, -1) if isinstance(mask, torch.Tensor) and mask.ndim == 4 and mask.shape[2] == 1 else mask
 
 
@@ -98,7 +98,7 @@ def _sdpa(module: Any, given: dict[str, Any], shift: int) -> Scores:
     is_causal = given.get("is_causal")
     is_causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
     causal = bool(query.shape[2] > 1 and mask is None and is_causal)
-    if causal and shift:   # PyTorch aligns to the upper left
+    if causal and shift:   # PyTorch aligns its causal mask to the upper left
         raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask, so the position "
                           "of a query among the keys is unknown; call model.set_attn_implementation('eager')")
     return Scores(query, key, _scale(given), shift, causal, _every_query(mask, query.shape[2]), given.get("position_bias"))
@@ -134,7 +134,7 @@ def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
 
 
 def _segments(given: dict[str, Any]) -> torch.Tensor | None:
-    """Which of several packed sequences each token of a flash attention call belongs to: (T)."""
+    """(T) the packed sequence that each token of a flash attention call belongs to; None: nothing is packed."""
     query, ends = given["query"], given.get("cu_seq_lens_q")
     if ends is not None:
         return torch.searchsorted(ends.to(query.device).long(), torch.arange(query.shape[2], device=query.device), right=True)

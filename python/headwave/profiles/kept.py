@@ -1,4 +1,4 @@
-"""Queries and keys that watch keeps for the account (docs/account.md): the program deals them, and tells why heads look where they look."""
+"""Queries and keys that watch keeps for the account (docs/account.md). The program deals them to find why heads look where they look."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .. import _core
 from .rotary import CannotDeal, Turns, Unturned, turns_of
 from .tiles import Scores, Span, tile_weights
 
-PARTS = 16   # groups of documents that intervals leave out, of two halves: analysis/why/account_documents.h
-LEAST = 8    # documents, below which an account gives no verdict
-ATTENDED = 2**24        # numbers that what keys get may take, in all layers: attended_documents() of analysis/why/attention_words.h
-LEAST_TEXT_KEYS = 4     # that a query sees: analysis/why/attended_rows.h
+PARTS = 16   # parts of the documents, account_groups in each half (analysis/why/account_documents.h); intervals omit one at a time
+LEAST = 8    # fewest documents for which an account gives a verdict
+ATTENDED = 2**24        # most numbers in `attended`, over all layers: attended_documents() of analysis/why/attention_words.h
+LEAST_TEXT_KEYS = 4     # keys of text that a query must see: analysis/why/attended_rows.h
 
 
 @dataclasses.dataclass
 class Attending:
-    """How a layer makes weights of queries and keys.
+    """How a layer computes weights from queries and keys.
 
     Args:
-        window: |t| < window; 0: no limit
-        bias: (H, 2 T - 1) added to the scores at t = -(T-1) .. T-1; None: nothing
-        sinks: (H) logits; None: none
+        window: only pairs with |t| < window; 0: no limit
+        bias: (H, 2 T - 1) added to the scores at t = -(T-1) .. T-1; None: nothing is added
+        sinks: (H) sink logits; None: no sinks
     """
 
     window: int
@@ -35,22 +35,21 @@ class Attending:
 
 
 class Kept:
-    """Queries and keys of one layer before rotary positions, of documents with the length of the first one.
+    """Queries and keys of one layer before rotary positions, for documents as long as the first one.
 
-    Sums of all of them at every place are kept by halves, documents of even and of odd number; single documents whole, as many pairs of an even
-    and an odd one as there is room for: once it is full, every second pair, then every fourth, ...
-
-    So is what the chosen queries of documents give to each of their keys, for the words that draw attention.
+    It keeps sums over documents at every place, apart for documents of even and of odd number. It keeps single documents whole, in pairs of
+    an even and an odd one: all pairs until the room is full, then every second pair, then every fourth, and so on. For the words that draw
+    attention, it keeps in the same way how much attention the chosen queries give to each key.
 
     Args:
-        pairs: of documents, that there is room for
-        depth: layers of the model
+        pairs: number of pairs of documents that there is room for
+        depth: number of layers of the model
 
     Attributes:
         query, key: (2, T, H, d), (2, T, Hk, d) sums
-        weight: (PARTS, H, 2 reach + 1) sums of weights by offset, the first token neither query nor key
-        documents: how many
-        attended: by number of a document: attended_keys(), its tokens, and which are text
+        weight: (PARTS, H, 2 reach + 1) sums of weights by offset, without the first token as query or key
+        documents: number of documents
+        attended: by number of a document: the output of attended_keys(), its token ids, and text_keys()
     """
 
     def __init__(self, scores: Scores, length: int, pairs: int, attending: Attending, reach: int, depth: int) -> None:
@@ -64,7 +63,7 @@ class Kept:
         self._attended_pairs = max(LEAST, ATTENDED // (depth * heads * (length + sum(count for _, count in self._rows)))) // 2
 
     def numbers(self, spans: list[Span]) -> dict[int, int]:
-        """The documents of a call that have the length of the first one, and their numbers among all such."""
+        """The documents of a call that are as long as the first one, with their numbers among all such documents."""
         alike = sorted(document for span in spans if span.q1 - span.q0 == self.length for document in span.documents)
         return {document: self.documents + place for place, document in enumerate(alike)}
 
@@ -90,7 +89,7 @@ class Kept:
         self.documents += len(numbers)
 
     def add_weights(self, weight: torch.Tensor, spans: list[Span], span: Span) -> None:
-        """Adds weights of the documents of one span of a call, before add().
+        """Adds weights of the documents of one span. It must be called before add().
 
         Args:
             weight: (n, H, offsets), t = 0 in the middle
@@ -102,16 +101,16 @@ class Kept:
 
     @property
     def dealt(self) -> list[int]:
-        """The numbers of the documents that are dealt: of those that are kept the program's choice."""
+        """The numbers of the documents that are dealt, which the program chooses from the kept ones."""
         there = sorted(self._whole)
         return [there[i] for i in _core.dealt_documents(len(there), self.length)]
 
     def whole(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Queries and keys of a document: (T, H, d), (T, Hk, d)."""
+        """Queries and keys of a kept document: (T, H, d), (T, Hk, d)."""
         return tuple(of.float().numpy() for of in self._whole[number][:2])
 
     def tokens(self, number: int) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Ids of a document's tokens, -1: not known; which are never dealt, special tokens and the first; whether the first is a special one."""
+        """Token ids of a document (-1: unknown), which tokens are never dealt (special ones and the first), and whether the first is special."""
         _, _, span, place = self._whole[number]
         special = [j - span.k0 for j in span.special]
         stays = np.zeros(self.length)
@@ -120,7 +119,7 @@ class Kept:
 
 
 def _takes(kept: dict[int, Any], number: int, pairs: int) -> bool:
-    """Whether the next document is kept; once there are `pairs` pairs, every second pair goes, then of what is left every second, ..."""
+    """Whether a new document is kept. If there are more than `pairs` pairs, drops every second pair, then every second of the rest, and so on."""
     every = 1
     while (number // 2 + 1) // every > pairs:
         every *= 2
@@ -130,16 +129,17 @@ def _takes(kept: dict[int, Any], number: int, pairs: int) -> bool:
 
 
 def text_keys(span: Span, causal: bool) -> np.ndarray:
-    """(T) 1: a key of text, that is neither special nor, in a causal model, the first."""
+    """(T) 1 for a key of text, which is neither special nor, in a causal model, the first; else 0."""
     text = np.ones(span.k1 - span.k0)
     text[[j - span.k0 for j in span.special] + [0] * causal] = 0
     return text
 
 
 def attended_keys(scores: Scores, span: Span, rows: list[tuple[int, int]], text: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the chosen queries of the documents of a span give to each key of text, and each of them to all: (n, H, T), (n, H, rows), float32.
+    """Attention of the chosen queries of a span: the sum on each key of text, (n, H, T), and of each query on all these keys, (n, H, rows).
 
-    Special tokens, the first one, and queries that see few keys of text take no part, as in AttendedKeyProbe of analysis/why/attention_words.h.
+    Special tokens, the first one, and queries that see few keys of text do not count as queries, as in AttendedKeyProbe of
+    analysis/why/attention_words.h. Both outputs are float32.
 
     Args:
         rows: first row and number of rows of each run of queries
@@ -161,13 +161,13 @@ def attended_keys(scores: Scores, span: Span, rows: list[tuple[int, int]], text:
 
 
 def room_for(scores: Scores, length: int, layers: int, room: float) -> int:
-    """Pairs of documents whose queries and keys have room.
+    """The number of pairs of documents whose queries and keys there is room for.
 
     Args:
-        room: GiB, for all layers
+        room: GiB for all layers
 
     Raises:
-        CannotDeal: fewer than an account needs
+        CannotDeal: there is room for fewer documents than an account needs
     """
     size = length * scores.query.shape[3] * (scores.query.shape[1] + scores.key.shape[1]) * scores.query.element_size() * layers
     if size * LEAST > room * 2**30:
@@ -181,7 +181,7 @@ def attending(scores: Scores, before: Unturned, span: Span, path: str) -> Attend
     """How a layer attends in the documents of a span.
 
     Raises:
-        CannotDeal: in a way that the program cannot follow
+        CannotDeal: the program cannot follow it
     """
     row, tokens = span.rows[0], slice(span.q0, span.q1)
     sinks = None if scores.sinks is None else scores.sinks.float().cpu().numpy()
@@ -189,10 +189,10 @@ def attending(scores: Scores, before: Unturned, span: Span, path: str) -> Attend
 
 
 def window_of(scores: Scores, span: Span, path: str) -> int:
-    """|t| < window may be looked at, t <= 0 alone in a causal model; 0: no limit.
+    """The window of a layer: only |t| < window may be looked at, and only t <= 0 in a causal model; 0: no limit.
 
     Raises:
-        CannotDeal: other pairs may be looked at
+        CannotDeal: the mask allows other pairs
     """
     length = span.q1 - span.q0
     allowed = scores.allowed(span.index, span.q0, span.q1, span.k0, span.k1).flip(2)
@@ -205,10 +205,10 @@ def window_of(scores: Scores, span: Span, path: str) -> int:
 
 
 def bias_of(scores: Scores, span: Span, path: str) -> np.ndarray | None:
-    """(H, 2 T - 1) of the scores at t = -(T-1) .. T-1; None: nothing is added.
+    """(H, 2 T - 1) what is added to the scores at t = -(T-1) .. T-1; None: nothing.
 
     Raises:
-        CannotDeal: what is added does not depend on t alone
+        CannotDeal: what is added depends on more than t
     """
     if scores.bias is None and not (isinstance(scores.mask, torch.Tensor) and scores.mask.is_floating_point()):
         return None
@@ -225,7 +225,7 @@ def bias_of(scores: Scores, span: Span, path: str) -> np.ndarray | None:
 
 
 def account_arrays(layers: list[Any], reach: int) -> dict[str, np.ndarray]:
-    """Arrays of ACCOUNT (stack.py) of the layers of a stack, each with its `kept`."""
+    """The arrays of a stack that an account needs, from its layers with their `kept`."""
     all_kept = [layer.kept for layer in layers]
     first, ways = all_kept[0], [kept.attending for kept in all_kept]
     near = slice((first.weight.shape[-1] - 1) // 2 - reach, (first.weight.shape[-1] - 1) // 2 + reach + 1)

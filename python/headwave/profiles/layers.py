@@ -16,7 +16,7 @@ class Layer:
 
     Args:
         path: of the module in the model
-        times: which of its calls in one pass, from 1; more than 1 where layers share a module
+        times: number of the module's call in one pass, from 1; above 1 if layers share a module
         cross: whether keys are of another sequence
     """
 
@@ -50,18 +50,18 @@ class Layer:
                    str(scores.query.dtype).removeprefix("torch."), _rope_type(given["module"]))
 
     def see(self, scores: Scores, given: dict[str, Any]) -> None:
-        """Refuses a call of other heads than those before."""
+        """Refuses a call with other numbers of heads than before."""
         if scores.query.shape[1] != self.heads or scores.key.shape[1] != self.kv_heads:
             raise FormatError(f"watch: {self.path} has {scores.query.shape[1]} heads in this call, {self.heads} in those before")
 
     @property
     def pattern(self) -> str:
-        """The path, with the number of the layer left open."""
+        """The path with "{layer}" in place of the layer's number."""
         return re.sub(r"(?<=\.)\d+(?=\.|$)", "{layer}", self.path)
 
 
 def _rope_type(module: Any) -> str:
-    """How a module's config scales rotary positions; "default" where it says nothing."""
+    """The type of rotary scaling in a module's config; "default" if it names none."""
     said = getattr(getattr(module, "config", None), "rope_parameters", None)
     said = said.get("rope_type") if isinstance(said, dict) else None
     return said if isinstance(said, str) else "default"

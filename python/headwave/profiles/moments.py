@@ -1,4 +1,4 @@
-"""Mean, covariance and mean modulus of queries before rotary positions, which calibrate caches that are pruned (docs/profiles.md)."""
+"""Mean, covariance and mean modulus of queries before rotary positions, for tools that prune caches (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABELS = ("tokens", "mean", "cov", "modulus")
 
 @dataclasses.dataclass
 class Moments:
-    """Moments of the queries of one layer, of arrays or tensors alike.
+    """Moments of the queries of one layer, as arrays or tensors.
 
         mean = 1/N sum q,    cov = 1/(N - 1) sum (q - mean)^T (q - mean)                              (1)
         modulus_i = 1/N sum sqrt(q_i^2 + q_(i + d/2)^2)                                               (2)
@@ -23,7 +23,7 @@ class Moments:
         tokens: N
         mean: (H, d)
         cov: (H, d, d)
-        modulus: (H, d/2), NaN where rotary positions do not turn channels i and i + d/2 together
+        modulus: (H, d/2); NaN: rotary positions do not turn channels i and i + d/2 together
     """
 
     tokens: float
@@ -47,8 +47,8 @@ class Moments:
 
 
 def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
-    """Moments of the queries of a call that are not counted apart; None: there is no such query."""
-    import torch   # files of profiles are read without it
+    """Moments of the regular queries of a call, which are not counted apart; None: there are none."""
+    import torch   # reading files of profiles does not need it
 
     parts = []
     for span in spans:
@@ -61,7 +61,7 @@ def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
     queries = torch.cat(parts, 1).to(torch.promote_types(before.query.dtype, torch.float32))
     tokens, mean = queries.shape[1], queries.mean(1, keepdim=True)
     content = queries - mean
-    mean = mean.double() + content.mean(1, keepdim=True, dtype=torch.float64)  # less what rounding left in it
+    mean = mean.double() + content.mean(1, keepdim=True, dtype=torch.float64)  # corrects rounding
     half = queries.shape[-1] // 2
     modulus = torch.hypot(queries[..., :half], queries[..., half:2 * half]).mean(1, dtype=torch.float64)
     if not _turns_halves(before):
@@ -70,7 +70,7 @@ def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
 
 
 def _turns_halves(before: "Unturned") -> bool:
-    """Whether rotary positions turn the first channel together with channel d/2, as pairs (i, i + d/2) do."""
+    """Whether rotary positions turn channel 0 with channel d/2 alone, as for pairs (i, i + d/2)."""
     batch, _, tokens, width = before.query.shape
     if before.width != width:
         return False

@@ -1,4 +1,4 @@
-"""Which model was watched: its name, its revision, and a digest of its weights."""
+"""The identity of a watched model: its name, its revision, its rotary frequencies, and a digest of its weights."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import torch
 
-_CHUNK = 1 << 20   # numbers that are added up at a time
+_CHUNK = 1 << 20   # numbers summed at a time
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def origin(model: torch.nn.Module) -> dict[str, Any]:
-    """What profiles keep of a model.
+    """The identity of a model, for profiles.
 
     Returns:
-        "checkpoint": name or folder that it was loaded from; "revision": commit on the hub; "weights_digest"; "rotary", as
-        rotary(); each may be empty
+        "checkpoint": name or folder that the model was loaded from; "revision": commit on the hub; "weights_digest"; "rotary", as
+        in rotary(). Each may be empty
     """
     config = getattr(model, "config", None)
     said = {"checkpoint": getattr(config, "name_or_path", ""), "revision": getattr(config, "_commit_hash", "")}
@@ -25,7 +25,7 @@ def origin(model: torch.nn.Module) -> dict[str, Any]:
 
 
 def rotary(model: torch.nn.Module) -> list[dict[str, Any]]:
-    """One entry for each base of rotary positions: "inv_freq" in radians per token, and what the config says, `rope_theta` among it."""
+    """One entry for each base of rotary positions: "inv_freq" in radians per token, and the settings in the config, such as `rope_theta`."""
     config = getattr(model, "config", None)
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
     said = getattr(config, "rope_parameters", None)
@@ -40,10 +40,10 @@ def rotary(model: torch.nn.Module) -> list[dict[str, Any]]:
 
 
 def weights_digest(model: torch.nn.Module) -> str:
-    """SHA-256 over name, type, shape and two check sums of every parameter; empty where some are not in memory.
+    """SHA-256 of the name, dtype, shape and two checksums of every parameter; empty if some parameters are not in memory.
 
-    The check sums are taken where the parameters are, so that no weights are copied: the sum of the bits, as integers, and their sum
-    weighted by place, both modulo 2^64. It tells checkpoints apart; it is no protection against somebody who wants two to be alike.
+    The checksums are the sum of the bits, as integers, and the sum weighted by position, both modulo 2^64. They are computed on the device
+    of the parameter. The digest tells checkpoints apart, but anybody could make two with the same digest.
     """
     digest = hashlib.sha256()
     places: dict[torch.device, torch.Tensor] = {}
@@ -63,7 +63,7 @@ def weights_digest(model: torch.nn.Module) -> str:
 
 
 def _integers(parameter: torch.Tensor) -> torch.Tensor:
-    """The bits of a parameter as a row of integers, of eight bytes each where these divide them: no conversion, and fewer to add."""
+    """The bits of a parameter as integers, of eight bytes if its size allows, so that nothing is converted and few are added."""
     flat, size = parameter.contiguous().view(-1), parameter.element_size()
     if flat.numel() * size % 8:
         return flat.view(_BITS[size])

@@ -1,4 +1,4 @@
-"""Which documents a call of a model holds: where they lie in the batch, what is padding, what was said of them."""
+"""The documents in a call of a model: their places in the batch, padding, and what is known of them."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from ..errors import FormatError
 from .bins import row_tiles
 from .tiles import Scores, Span
 
-CACHES = ("cache", "past_key_values")   # arguments and outputs of models; transformers calls them by either
+CACHES = ("cache", "past_key_values")   # the two names of caches in arguments and outputs of models
 FINISHED = "call the model once on the finished text"
 
 
 class Miscounted(FormatError):
-    """Tokens were counted, or would be, that are no text, or that were counted before: no fault of the call, but of the sums."""
+    """Tokens that are not text, or that were counted before, would be in the sums. The call itself is valid, the sums are not."""
 
 
 @dataclasses.dataclass
 class MaskRecord:
-    """What transformers was asked a mask for; it stands for that mask, or for the lack of one of that shape."""
+    """The arguments for which transformers made a mask, or decided that none is needed."""
 
     queries: int
     keys: int
     query_offset: int
     key_offset: int
     padding: torch.Tensor | None
-    mask: Any   # a weak reference to it; None: there is none
+    mask: Any   # weak reference; None: no mask was made
 
 
 def mask_record(given: dict[str, Any], mask: Any) -> MaskRecord:
-    """Arguments of a mask function of transformers, by name, and what it returned."""
+    """The record of a call of a mask function of transformers. `given` are its arguments by name, `mask` its output."""
     reference = None if mask is None else weakref.ref(mask)
     padding = given.get("attention_mask")
     return MaskRecord(int(given["q_length"]), int(given["kv_length"]), int(given.get("q_offset", 0)), int(given.get("kv_offset", 0)),
@@ -45,7 +45,7 @@ def mask_record(given: dict[str, Any], mask: Any) -> MaskRecord:
 
 
 class Frame:
-    """A model of transformers that is running, and what it was called with; models within models have a frame each."""
+    """A running model of transformers and the arguments of its call. A model within a model has its own frame."""
 
     def __init__(self, module: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
         self.module = module
@@ -72,13 +72,13 @@ class Frame:
         self.calls: dict[int, int] = {}
         self.seen: set[Any] = set()                   # layers that computed attention
         self.documents: Documents | None = None
-        self.numbers: list[list[int]] | None = None   # of the documents of each row of the batch
+        self.numbers: list[list[int]] | None = None   # of the documents in each row of the batch
         self.read = 0                                 # tokens of a row, its past included
-        self.last: list[int] = []                     # last id of each row; empty: not known
-        self.ended: set[int] = set()                  # rows that generate() goes on with after their end
+        self.last: list[int] = []                     # last id of each row; empty: unknown
+        self.ended: set[int] = set()                  # rows that generate() continues after their end
 
     def end(self, output: Any) -> None:
-        """Remembers what the cache holds now, so that the next call goes on with its documents."""
+        """Remembers what the cache holds now, so that the next call can continue its documents."""
         if self.documents is None or self.numbers is None:
             return
         cache = self.cache
@@ -90,11 +90,11 @@ class Frame:
 
 @dataclasses.dataclass
 class Cached:
-    """What a cache holds, and Frame of the call that filled it.
+    """The documents that a cache holds; `numbers`, `last` and `ended` are those of the Frame that filled it.
 
     Args:
-        read: tokens
-        text: (B, tokens) which are text; None: all
+        read: number of tokens
+        text: (B, tokens) which tokens are text; None: all
     """
 
     numbers: list[list[int]]
@@ -105,13 +105,13 @@ class Cached:
 
 
 def cache_of(*values: Any) -> Any:
-    """The first value that is a cache of transformers, of an encoder-decoder that of self-attention; None: none is."""
+    """The first value that is a cache of transformers, for an encoder-decoder its self-attention cache; None: no value is."""
     caches = (getattr(value, "self_attention_cache", value) for value in values)
     return next((cache for cache in caches if hasattr(cache, "get_seq_length")), None)
 
 
 def length_of(cache: Any) -> int:
-    """Tokens in a cache."""
+    """The number of tokens in a cache."""
     try:
         return 0 if cache is None else int(cache.get_seq_length())
     except (ValueError, IndexError, NotImplementedError):   # caches without attention
@@ -119,7 +119,7 @@ def length_of(cache: Any) -> int:
 
 
 def _ids_of(config: Any, name: str) -> frozenset[int]:
-    """A token or several, as a generation_config has them."""
+    """The ids under a name in a generation_config, which holds one or several."""
     ids = getattr(config, name, None)
     return frozenset(ids if isinstance(ids, (list, tuple)) else () if ids is None else (int(ids),))
 
@@ -129,41 +129,41 @@ def _two_axes(value: Any) -> torch.Tensor | None:
 
 
 class Documents:
-    """Numbers the documents that pass through one model, and takes the digests of their ids."""
+    """Numbers the documents that pass through one model, and computes digests of their ids."""
 
     def __init__(self, special: Iterable[int], first: int, generation: Any = None) -> None:
         self.count = 0
         self.special = frozenset(special)
-        self.first = first          # tokens at the beginning that are counted apart
+        self.first = first          # number of first tokens that are counted apart
         self.ends, self.pads = (_ids_of(generation, f"{name}_token_id") for name in ("eos", "pad"))
-        self.caches: Any = weakref.WeakKeyDictionary()   # what they hold: Cached
-        self.across = ""            # where a call looked back across position_ids that begin anew
-        self._own: dict[int, Any] = {}   # digests of single documents, by number
-        self._unknown: set[int] = set()  # documents of which some ids were not seen
-        self._before = threading.local()   # ids of the call before, in the same thread, and how often it was the one before and a token more
+        self.caches: Any = weakref.WeakKeyDictionary()   # cache -> Cached
+        self.across = ""            # where tokens look back across a restart of position_ids; empty: nowhere
+        self._own: dict[int, Any] = {}   # SHA-256 of each document's ids, by number
+        self._unknown: set[int] = set()  # documents with ids that were not seen
+        self._before = threading.local()   # per thread: ids of the last call, and how many calls in a row added one token each
 
     def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int) -> list[Span]:
-        """Documents of a call of self-attention: padding trimmed, packed sequences apart, such as lie alike together.
+        """Documents of a call of self-attention, without padding. Packed sequences are separate, documents at equal places share a Span.
 
         Args:
-            key_offset: position in the sequence of the first key
-            past: tokens in the cache
+            key_offset: position of the first key in the sequence
+            past: number of tokens in the cache
 
         Raises:
-            Miscounted: tokens that were counted before are no text, or these were counted before
+            Miscounted: tokens counted before are not text, or tokens of this call were counted before
         """
         batch, _, queries, _ = scores.query.shape
         keys, shift = scores.key.shape[2], scores.shift
         end = min(keys, shift + queries)
         valid = [(0, end)] * batch
-        starts = [0] * batch        # position in the sequence, of its whole past, at which the document begins
+        starts = [0] * batch        # position at which the document begins, counted with its past
         if padding is not None and padding.shape[0] == batch:
             padding = padding.cpu()
             for b in range(batch):
                 starts[b], stop = _ends(padding, b, batch, end + key_offset)
                 valid[b] = (max(0, starts[b] - key_offset), max(0, stop - key_offset))
         cuts = self._cuts(frame, scores, valid) if past == 0 else [[] for _ in range(batch)]
-        before, again = frame.numbers, frame.numbers is not None   # the documents of this call have their numbers
+        before, again = frame.numbers, frame.numbers is not None   # `again`: an earlier layer of this call numbered the documents
         host_ids = None if ids is None else ids.cpu()
         if not again and past > 0 and (cached := self.cached(frame)) is not None:
             if past < cached.read:
@@ -215,10 +215,10 @@ class Documents:
         return list(found.values())
 
     def crossed(self, frame: Frame, scores: Scores, padding: torch.Tensor | None, own_padding: torch.Tensor | None, past: int) -> list[Span]:
-        """Documents of a call of cross-attention: queries of the documents that the decoder reads.
+        """Documents of a call of cross-attention. Its queries are of the documents that the decoder reads.
 
         Args:
-            padding: of the keys; own_padding: of the queries, their past included
+            padding: of the keys; own_padding: of the queries and their past
         """
         batch, _, queries, _ = scores.query.shape
         found: dict[Any, Span] = {}
@@ -238,7 +238,7 @@ class Documents:
         return list(found.values())
 
     def whole(self, frame: Frame, scores: Scores) -> list[Span]:
-        """Documents of a call of which nothing is known: whole rows of the batch, such as images."""
+        """Documents of a call about which nothing is known, such as images: whole rows of the batch."""
         batch, _, queries, _ = scores.query.shape
         if frame.numbers is None:
             frame.numbers = [[self.count + b] for b in range(batch)]
@@ -248,7 +248,7 @@ class Documents:
         return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]
 
     def digests(self) -> np.ndarray:
-        """The first 52 bits of the SHA-256 of the ids of every document, which a double holds; 0: ids are not known."""
+        """The first 52 bits of the SHA-256 of the ids of every document, which a double holds exactly; 0: unknown ids."""
         known = self._own.keys() - self._unknown
         return np.array([float(int(self._own[number].hexdigest()[:13], 16)) if number in known else 0 for number in range(self.count)])
 
@@ -257,11 +257,11 @@ class Documents:
         self._own.setdefault(number, hashlib.sha256()).update(ids.numpy().astype("<i8").tobytes())
 
     def cached(self, frame: Frame) -> Cached | None:
-        """What the cache of a call holds; None: watch did not see it filled."""
+        """What the cache of a call holds; None: the cache was not filled under this watch."""
         return None if frame.cache is None else self.caches.get(frame.cache)
 
     def _require_new(self, frame: Frame, ids: torch.Tensor | None) -> None:
-        """Refuses a call without a cache that reads what the call before read and one token more."""
+        """Refuses calls without a cache that read the tokens of the call before and one more, as generate(use_cache=False) makes them."""
         rows = None if ids is None else [tuple(row) for row in ids.tolist()]
         last, times = getattr(self._before, "call", (None, 0))
         grown = bool(rows and last) and len(rows) == len(last) and {row[:-1] for row in rows} <= set(last)
@@ -271,7 +271,7 @@ class Documents:
                              f"every prefix counts as a document; use a cache, or {FINISHED}")
 
     def _cuts(self, frame: Frame, scores: Scores, valid: list[tuple[int, int]]) -> list[list[int]]:
-        """Where packed sequences begin, after the first: positions begin anew there, and the mask lets nothing look back."""
+        """Where packed sequences begin, except the first: position_ids restart there, and the mask lets no token look back."""
         batch, _, queries, _ = scores.query.shape
         positions = frame.positions
         if positions is None or positions.shape[1] != queries or scores.shift != 0:
@@ -290,7 +290,7 @@ class Documents:
 
 
 def _ends(padding: torch.Tensor | None, row: int, batch: int, length: int) -> tuple[int, int]:
-    """First token of a row of the batch that is no padding, and one after the last."""
+    """The first token of a row of the batch that is not padding, and one after the last."""
     if padding is None or padding.shape[0] != batch:
         return 0, length
     there = torch.nonzero(padding[row, :length].bool().cpu()).flatten()
@@ -304,20 +304,20 @@ def _ends(padding: torch.Tensor | None, row: int, batch: int, length: int) -> tu
 
 
 def rejected(counted: int, left: int) -> Miscounted:
-    """Tokens that were counted left the cache."""
+    """The error that counted tokens were removed from the cache."""
     return Miscounted(f"watch: {counted} tokens of a cache were counted, and then it was cut to {left}, as assisted decoding does with candidates that "
                       f"the model rejects, so that the sums hold tokens that the text has not; {FINISHED}")
 
 
 def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
-    """Which tokens are text if a mask of four axes alone tells: (B, tokens), those in the cache first.
+    """(B, tokens) which tokens are text, those in the cache first, found from a mask of four axes.
 
-    Padding is a token whose key no other query may look at, and that may not look at itself, or at itself alone (where others look further);
-    and, at the end, two tokens or more whose keys no other query may look at, if the first two look at the token before them: in a text the
-    second would look at the first.
+    A token is padding if no other query may look at its key, and the token may not look at itself, or only at itself while others look
+    further. At the end of a row, two or more tokens are padding if no other query may look at their keys, and the first two may look at the
+    token before both: in a text the second would look at the first.
 
     Args:
-        cached: of the tokens in the cache; None: all
+        cached: which tokens in the cache are text; None: all
     """
     batch, _, queries, _ = scores.query.shape
     end = scores.shift + queries
@@ -334,7 +334,7 @@ def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
         one_back[:, r0:r1], two_back[:, r0:r1] = ((allowed & (t == -back)).any(2) for back in (1, 2))
     alone = ~looked_at & ~looks
     padding = ~looked_at & ~itself | alone & ~alone.all(1, keepdim=True)
-    last = (looked_at.flip(1).cumsum(1) == 0).flip(1) & ~padding   # no query may look at one of them, or at one after it
+    last = (looked_at.flip(1).cumsum(1) == 0).flip(1) & ~padding   # no query may look at these tokens or at later ones
     first = last & ~torch.nn.functional.pad(last, (1, -1))
     second = last & torch.nn.functional.pad(first, (1, -1))
     padding |= last & ((first & one_back).any(1) & (second & two_back).any(1))[:, None]

@@ -1,4 +1,4 @@
-"""What a watch summed, and the file profiles.h5 (docs/profiles.md)."""
+"""The sums of a watch, and the file profiles.h5 (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ FORMAT = 2
 
 @dataclasses.dataclass(repr=False)
 class Profiles:
-    """Sums of attention over the documents that a model read while it was watched.
+    """Sums of attention over the documents that a watched model read.
 
-    Profiles of several processes over other documents of the same model are added: `one + two`.
+    If several processes read different documents with the same model, their profiles are added: `one + two`.
 
     Args:
-        model: its class
+        model: name of the model's class
         settings: of the watch
-        stacks: by name; layers of one kind of attention each
-        skipped: layers without attention, and such as did not run
+        stacks: by name; each has the layers of one kind of attention
+        skipped: layers without attention, and layers that did not run
     """
 
     model: str
@@ -44,10 +44,10 @@ class Profiles:
     @classmethod
     def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str],
            words_of: Callable[[list[int]], list[str]]) -> "Profiles":
-        """The sums of watched layers, those of one kind together.
+        """The sums of watched layers, grouped by kind into stacks.
 
         Args:
-            words_of: the texts of tokens
+            words_of: gives the texts of token ids
         """
         groups: dict[Any, list[Layer]] = {}
         for layer in layers:
@@ -77,7 +77,7 @@ class Profiles:
         """The sums over the documents of both.
 
         Raises:
-            ShapeError: the two are not of one model, or were not watched with the same options
+            ShapeError: models, weights or options of the watch differ, or both have the same documents
         """
         for name in ("exact", "first", "special", "rows", "queries", "blocks", "null", "deal"):
             one, another = (profiles.settings.get(name, False) for profiles in (self, other))
@@ -96,7 +96,7 @@ class Profiles:
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
     def _documents(self) -> set[tuple[float, ...]]:
-        """Each document by the digests of its ids in every stack; empty where they are not known."""
+        """One tuple for each document, with the digests of its ids in every stack; empty if some are unknown."""
         digests = [stack.document_digest for stack in self.stacks.values()]
         known = all(len(one) == len(digests[0]) and np.all(one > 0) for one in digests)
         return set(zip(*(one.tolist() for one in digests))) if known else set()
@@ -105,10 +105,10 @@ class Profiles:
         """Writes the sums to an HDF5 file (docs/profiles.md).
 
         Args:
-            only: names of stacks; all of them otherwise
+            only: names of stacks; by default all
 
         Raises:
-            IoError: the file is there, or cannot be written; FormatError: there is no such stack, or h5py is not installed
+            IoError: the file exists, or cannot be written; FormatError: there is no such stack, or h5py is not installed
         """
         path = os.fspath(path)
         only = list(dict.fromkeys(names(only, "only")))
@@ -128,33 +128,33 @@ class Profiles:
         return {"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped), **settings}
 
     def given(self) -> tuple[str, dict[str, Any], list[Any]]:
-        """These sums for C++, which reads them where they lie."""
+        """The sums as C++ takes them (python/profiles.cpp)."""
         stacks = [(name, about_of(stack), stack.layers, list(getattr(stack, "word", ())), {label: getattr(stack, label) for label in variables(stack)})
                   for name, stack in self.stacks.items()]
         return "memory", self._attributes(), stacks
 
     def export(self, to: str, folder: str | os.PathLike, **options: Any) -> None:
-        """Writes files that another tool reads (docs/profiles.md says which number became which).
+        """Writes files that another tool reads. docs/profiles.md says which of our numbers become which of the tool's.
 
         Args:
-            to: "duo_attention", "kvpress" (expected attention), "triattention", "headvis"
-            folder: is made; files in it are not replaced
-            options: "duo_attention": recent=256, tokens that a streaming head keeps. "headvis": model= and dataset=, names to
-                show; tokenizer=, or its name, for the texts of tokens; sequences=20, at most, of each head; megabytes=2000, at most, of
-                the folder; result=, which tells measures, profiles and words: by default that of run(profiles=)
+            to: "duo_attention", "kvpress" (expected attention), "triattention" or "headvis"
+            folder: created if it does not exist; files in it are not replaced
+            options: for "duo_attention": recent=256, number of tokens that a streaming head keeps. For "headvis": model= and dataset=,
+                names to show; tokenizer=, or its name, for the texts of tokens; sequences=20, most sequences of a head;
+                megabytes=2000, largest size of the folder; result=, source of the findings, by default run(profiles=)
 
         Raises:
-            FormatError: there is no such tool or option, the layers are not all layers of a causal model, or the watch
-                did not sum what the tool needs; IoError: a file is there already, or cannot be written
+            FormatError: there is no such tool or option, the tool cannot use these layers, or the watch did not sum what it needs
+            IoError: a file exists, or cannot be written
         """
         export(self, to, os.fspath(folder), options)
 
 
 def open_profiles(path: str) -> Profiles:
-    """The profiles in a file that save() wrote.
+    """Opens profiles from a file that save() wrote.
 
     Raises:
-        IoError: it cannot be read; FormatError: it is no file of profiles, or of another format
+        IoError: the file cannot be read; FormatError: it holds no profiles, or has another format version
     """
     h5py = h5py_module()
     try:
@@ -177,7 +177,7 @@ def open_profiles(path: str) -> Profiles:
 
 
 def are_profiles(path: str) -> bool:
-    """Whether a file says that it holds profiles."""
+    """Whether a file is marked as a file of profiles."""
     try:
         h5py = h5py_module()
         with h5py.File(path) as file:
@@ -189,7 +189,7 @@ def are_profiles(path: str) -> bool:
 def _write(group: Any, stack: Stack) -> None:
     texts = h5py_module().string_dtype()
     group.attrs.update(about_of(stack))
-    for axis, values in coordinates(stack).items():   # xarray and netCDF want one for every axis
+    for axis, values in coordinates(stack).items():   # xarray and netCDF need a scale for every axis
         group.create_dataset(axis, data=values, dtype=texts if values.dtype == object else None).make_scale(axis)
     for name, (dims, values) in variables(stack).items():
         packed = {"compression": "gzip", "shuffle": True} if values.ndim > 1 else {}

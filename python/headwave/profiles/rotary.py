@@ -1,4 +1,4 @@
-"""Rotary positions of a running model: what queries and keys were before them, and how they turn channels."""
+"""Rotary positions of a running model: queries and keys before them, and how they turn channels."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .tiles import Scores
 
 
 class CannotDeal(FormatError):
-    """The account cannot be made of this model, or of documents as long as these."""
+    """An account is not possible for this model, or for documents of this length."""
 
 
 class Rotations:
-    """Keeps what transformers' apply_rotary_pos_emb was given last.
+    """Records the last call of transformers' apply_rotary_pos_emb.
 
     Args:
         modules: modules that compute attention
@@ -35,7 +35,7 @@ class Rotations:
 
     @property
     def last(self) -> tuple[Any, ...] | None:
-        """Function, its arguments, and queries and keys after, as this thread called it last."""
+        """The function, its arguments, and its output, queries and keys, in the last call of this thread; None: no call."""
         return getattr(self._thread, "last", None)
 
     @last.setter
@@ -43,7 +43,7 @@ class Rotations:
         self._thread.last = what
 
     def misses(self, module: torch.nn.Module) -> bool:
-        """Whether a module turns queries and keys by some other function."""
+        """Whether a module turns queries and keys by another function."""
         source = inspect.getsource(type(module))
         if sys.modules[type(module).__module__] not in self._places:
             return bool(re.search("rotary|rope", source, re.IGNORECASE))
@@ -78,8 +78,8 @@ class Unturned:
     """Queries and keys of one call before rotary positions.
 
     Args:
-        width: channels of a head that are given to `turn`, the first ones; 0: nothing turns
-        turn: (B, n, T, width) of the call's tokens -> the same, turned
+        width: number of first channels of a head that `turn` takes; 0: nothing turns
+        turn: (B, n, T, width) at the tokens of the call -> the same, turned
     """
 
     query: torch.Tensor
@@ -89,13 +89,13 @@ class Unturned:
 
 
 def unturned(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Unturned:
-    """What came before rotary positions.
+    """Queries and keys before rotary positions.
 
     Args:
-        last: what apply_rotary_pos_emb was given and returned for these queries; None: no rotary positions
+        last: Rotations.last for these queries; None: no rotary positions
 
     Raises:
-        CannotDeal: something else is done to queries or keys after they were turned
+        CannotDeal: queries or keys are changed after they were turned
     """
     if last is None:
         return Unturned(scores.query, scores.key)
@@ -106,7 +106,7 @@ def unturned(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Unturne
     width, before = args[0].shape[-1], []
     for given, turned, whole in zip(args[:2], output, (scores.query, scores.key)):
         if whole is scores.key and whole.shape[2] > turned.shape[2]:
-            if scores.shift:   # a call that continues: queries alone are asked for
+            if scores.shift:   # the call continues documents: only its queries are needed
                 before.append(whole)
                 continue
             whole = whole[:, :, :turned.shape[2]]   # a static cache has room for more keys
@@ -118,11 +118,11 @@ def unturned(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Unturne
 
 @dataclasses.dataclass
 class Turns:
-    """Pair m of a head's channels is turned by n f_m at position n, and multiplied by `gain`.
+    """Rotary positions turn pair m of a head's channels by n f_m at position n, and multiply it by `gain`.
 
     Args:
         frequency: (r/2) f, in radians per token; empty: nothing turns
-        neighbours: channels 2m and 2m + 1 are pair m; otherwise m and m + r/2
+        neighbours: True: channels 2m and 2m + 1 are pair m; False: m and m + r/2
     """
 
     frequency: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
@@ -134,7 +134,7 @@ def turns_of(before: Unturned, row: int, tokens: slice, path: str) -> Turns:
     """How rotary positions turn the tokens of one document, found by turning unit vectors.
 
     Raises:
-        CannotDeal: they do something else
+        CannotDeal: they are not rotations of such pairs
     """
     refusal = CannotDeal(f"watch: {path} has rotary positions that are no rotation of channel pairs (m, m + r/2) or (2m, 2m + 1) by steps of one "
                          "angle, which deal=True needs; watch it without deal")

@@ -1,4 +1,4 @@
-"""Layers of one kind that were watched: the arrays of their heads, which are added, and asked how far heads look."""
+"""Stacks: the sums of watched layers of one kind. Stacks are added, and tell how far heads look."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .bins import OffsetBins
     from .layers import Layer
 
-# Axes by the program's letters (data/sources/stored_profiles.cpp), and the arrays of a stack with theirs: those that the program reads, and
-# those that only the file and other tools have. Sums over documents are added where files are.
+# The axes of the arrays of a stack, by the program's letters (data/sources/stored_profiles.cpp). The program reads the first arrays; the others
+# are for the file and other tools.
 _LETTERS = {
     "A": "kind", "B": "block", "C": "attended_document", "D": "document", "E": "kept_document", "F": "turned_pair", "G": "kv_head", "H": "head",
     "J": "position", "K": "pairs_kind", "L": "layer", "M": "component", "N": "near", "O": "offset", "P": "place", "Q": "chosen_row", "R": "near_offset",
@@ -27,35 +27,35 @@ _AXES = {label: tuple(_LETTERS[letter] for letter in axes) for label, axes in _c
     "entropy": ("block", "layer", "head"), "rows": ("block", "layer"), "sinks": ("layer",),
     "unrotated_tokens": ("layer",), "unrotated_mean": ("layer", "head", "component"),
     "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair")}
-_VECTORS = {"half_query", "half_key", "kept_query", "kept_key", "attended_got", "attended_mass"}   # there can be gigabytes: they stay float32
-_OF_FIRST = {"sink_position", "account_window", "turn_frequency", "turn_gain", "turn_neighbours", "score_bias", "sink_score", "word_token"}   # no sums
+_VECTORS = {"half_query", "half_key", "kept_query", "kept_key", "attended_got", "attended_mass"}   # may take gigabytes: float32
+_OF_FIRST = {"sink_position", "account_window", "turn_frequency", "turn_gain", "turn_neighbours", "score_bias", "sink_score", "word_token"}   # not added
 _COUNTS = {"pairs", "rows", "unrotated_tokens"}
 _COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
             "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special", "account_window",
             "turn_neighbours", "attended_number", "attended_token", "attended_text", "word_token"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
-_PLAIN = ("block_documents", "first_offset", "last_offset", *_OF_LAYERS)   # are in a file as they are here
+_PLAIN = ("block_documents", "first_offset", "last_offset", *_OF_LAYERS)   # have the same type in a file
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
 
 
 class Stack:
-    """Layers of one kind, one after another: the arrays of their heads.
+    """Sums over layers of one kind, with the layers in order.
 
-    Arrays are float64: counts and sums over documents, not means, so that files of several processes are added.
+    Arrays hold counts and sums over documents, so that stacks can be added. They are float64; large ones for the account are float32.
 
     Attributes:
-        name: "causal", "self" or "cross", with a number where there are several
+        name: "causal", "self" or "cross", with a number if there are several
         layers: paths of the modules
-        heads, kv_heads, width: query heads and key heads of a layer, and d_head
-        scale, soft_cap, window, sinks: (layers) of the scores; 0: none
-        documents, dealt_documents: how many were summed, and of how many queries and keys were kept for the account
-        block_documents: (blocks) documents of each block
-        first_offset, last_offset: (bins) tokens
-        weight: (blocks, layers, 2, heads, bins) sums of weights; pairs of regular tokens first, then those apart
-        pairs: (blocks, layers, 2, bins)
-        entropy, kept: (blocks, layers, heads) sums over query rows, in nats; rows: (blocks, layers)
-        unrotated_mean, unrotated_cov, unrotated_modulus: (layers, heads, d), (layers, heads, d, d), (layers, heads, d/2) of regular
-            queries before rotary positions, unrotated_tokens: (layers) of them; only if watched with queries=True
+        heads, kv_heads, width: numbers of query heads and key heads of a layer, and d_head
+        scale, soft_cap, window, sinks: (layers) settings of the scores; 0: none
+        documents, dealt_documents: number of documents, and of those with queries and keys for the account
+        block_documents: (blocks) number of documents in each block
+        first_offset, last_offset: (bins) in tokens
+        weight: (blocks, layers, 2, heads, bins) sums of weights, of pairs of regular tokens first, then of pairs apart
+        pairs: (blocks, layers, 2, bins) numbers of pairs
+        entropy, kept: (blocks, layers, heads) sums over query rows: entropy in nats, and weights; rows: (blocks, layers) their number
+        unrotated_mean, unrotated_cov, unrotated_modulus, unrotated_tokens: (layers, heads, d), (layers, heads, d, d),
+            (layers, heads, d/2), (layers) of regular queries before rotary positions; only with queries=True
     """
 
     def __init__(self, name: str, layers: list[str], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -65,7 +65,7 @@ class Stack:
 
     @classmethod
     def of(cls, name: str, layers: list[Layer], bins: OffsetBins, words_of: Callable[[list[int]], list[str]]) -> "Stack":
-        """The sums of watched layers."""
+        """The stack of watched layers."""
         def stacked(attribute: str) -> np.ndarray:
             return np.stack([getattr(layer.sums, attribute).cpu().numpy() for layer in layers], 1)
 
@@ -99,11 +99,11 @@ class Stack:
 
     @classmethod
     def read(cls, name: str, group: Any) -> "Stack":
-        """The sums in a group of profiles.h5."""
+        """The stack in a group of profiles.h5."""
         about = {label: group.attrs.get("d_head" if label == "width" else label, "") for label in _ABOUT}
         about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
-        about["cross"] = bool(about["cross"])   # netCDF leaves booleans out, so the file has 0 or 1
+        about["cross"] = bool(about["cross"])   # netCDF drops booleans, so the file has 0 or 1
         arrays = {label: group[label][()] if label in _VECTORS or label in _PLAIN else group[label][()].astype(np.float64)
                   for label in _AXES if label in group}
         if "word" in group:
@@ -112,12 +112,12 @@ class Stack:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the ids of all documents; empty: those of some are not known."""
+        """SHA-256 of the digests of all documents; empty: some ids are unknown."""
         known = self.document_digest.all()
         return hashlib.sha256("".join(f"{one:013.0f}\n" for one in self.document_digest).encode()).hexdigest() if known else ""
 
     def read_beside(self, encoder: "Stack | None") -> None:
-        """Tells documents of a decoder apart by what its encoder read, too; None: that is not known."""
+        """Includes what the encoder read in the digests of a decoder's documents; None: that is unknown."""
         known = encoder is not None and encoder.documents == self.documents
         both = zip(encoder.document_digest if known else np.zeros(self.documents), self.document_digest)
         texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both]
@@ -127,7 +127,7 @@ class Stack:
         """The sums over the documents of both. Block b holds the documents of both blocks b.
 
         Raises:
-            ShapeError: the two are not of one model
+            ShapeError: the models, offset bins, or lengths of the first documents differ
         """
         for label in ("layers", "heads", "kv_heads", "width", "cross", *_OF_LAYERS):
             if not np.array_equal(getattr(self, label), getattr(other, label)):
@@ -149,7 +149,7 @@ class Stack:
             one, another = getattr(self, label, None), getattr(other, label, None)
             if one is None or another is None or label in arrays:
                 continue
-            if label in ("kept_number", "attended_number"):   # the other one's documents keep their halves
+            if label in ("kept_number", "attended_number"):   # by an even number: the other's documents keep their halves
                 another = another + int(self.account_documents.sum() + 1) // 2 * 2
             if label in _OF_FIRST:
                 arrays[label] = one
@@ -169,24 +169,24 @@ class Stack:
         return f"Stack({self.name}: {len(self.layers)} layers of {self.heads} heads, {self.documents} documents)"
 
     def mean_weight(self, apart: bool = True) -> np.ndarray:
-        """Mean weight at each offset, (layers, heads, bins): sums over documents over the pairs there are; NaN where there is none.
+        """Mean weight at each offset, (layers, heads, bins): the sum of weights over the number of pairs; NaN: no pairs.
 
         Args:
-            apart: whether pairs of special and first tokens count too
+            apart: whether pairs with a special or first token count too
         """
         kinds = slice(0, 2 if apart else 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.weight[:, :, kinds].sum((0, 2)) / self.pairs[:, :, kinds].sum((0, 2))[:, None]
 
     def distances(self, *, shares: Sequence[float] = (0.9, 0.95, 0.99), recent: int | Sequence[int] = ()) -> Any:
-        """How far heads look: the group `attention_distance` of a result (docs/result-file.md), of these sums and by the program's own code.
+        """Computes how far heads look: the group `attention_distance` of a result (docs/result-file.md), by the program's own code.
 
         Example:
             >>> stack.distances(recent=256)["key_head_distant"]      # of every key head, what a cache of 256 tokens loses of its attention
 
         Args:
-            shares: of attention, that a window shall hold: window_90, window_95, ...
-            recent: tokens; the share of attention farther away is `distant`; none: 64, 256, 1024, ... as far as documents reach
+            shares: shares of attention that a window should hold, which give window_90, window_95, ...
+            recent: tokens; `distant` is the share of attention farther away; by default 64, 256, 1024, ... as far as documents reach
         """
         shares = [real(share, "shares", 0, 1) for share in shares]
         recent = [whole(each, "recent", 1) for each in (recent if isinstance(recent, Sequence) else [recent])]
@@ -201,14 +201,14 @@ class Stack:
 
 
 def _together(moments: list[Moments], label: str) -> np.ndarray:
-    """One array of the moments of every layer."""
+    """One of the moments, stacked over layers."""
     values = (getattr(each, label) for each in moments)
     arrays = [value.cpu().numpy() if hasattr(value, "cpu") else np.asarray(value) for value in values]
     return np.stack(arrays).astype(np.float64)
 
 
 def _added(one: np.ndarray, other: np.ndarray, start: int) -> np.ndarray:
-    """The sum of two arrays, of which the shorter one begins at `start` along the last axis. Along others both begin at 0."""
+    """The sum of two arrays. Along the last axis the shorter one begins at `start`; along other axes both begin at 0."""
     total = np.zeros([max(sizes) for sizes in zip(one.shape, other.shape)], np.result_type(one, other))
     for of in (one, other):
         first = start if of.shape[-1] < total.shape[-1] else 0
@@ -217,7 +217,7 @@ def _added(one: np.ndarray, other: np.ndarray, start: int) -> np.ndarray:
 
 
 def _traces_of(layers: list[Any]) -> dict[str, np.ndarray]:
-    """Arrays of watched layers, each with its `traces`: documents in their order, offsets as far as documents are long."""
+    """Arrays of the traces of watched layers, with documents in order, and offsets as far as the longest document has them."""
     first = layers[0]
     order = np.argsort(first.numbers)
     length = np.array(first.lengths)[order]
@@ -231,7 +231,7 @@ def _traces_of(layers: list[Any]) -> dict[str, np.ndarray]:
     return arrays
 
 
-# What stands along an axis; along the others, numbers from 0.
+# Coordinates of axes. Other axes have whole numbers: from 0, or for the signed axes with 0 in the middle.
 _NAMES = {"kind": ("regular", "apart"), "pairs_kind": ("all", "without_special", "without_sink")}
 _SIGNED = ("offset", "near", "near_offset", "between")
 
@@ -243,7 +243,7 @@ def about_of(stack: Stack) -> dict[str, Any]:
 
 
 def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """The arrays of a stack that a file holds, in the types that it holds them in, and their axes."""
+    """The arrays of a stack in a file, by name: axes, and values in the file's type."""
     found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     for name, dims in _AXES.items():
         values = getattr(stack, name, None)
@@ -257,7 +257,7 @@ def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
 
 
 def coordinates(stack: Stack) -> dict[str, np.ndarray]:
-    """What stands along every axis of the arrays of a stack."""
+    """The coordinates of every axis of the arrays of a stack."""
     sizes = {axis: size for dims, values in variables(stack).values() for axis, size in zip(dims, values.shape)}
     found = {axis: np.array(_NAMES[axis], object) if axis in _NAMES else np.arange(size) - (size // 2 if axis in _SIGNED else 0)
              for axis, size in sizes.items()}

@@ -1,4 +1,4 @@
-"""Sums of attention weights by offset, tile by tile, in plain PyTorch operations: on any device, and the oracle of the Triton kernel."""
+"""Sums of attention weights by offset, tile by tile, in plain PyTorch operations: for any device, and as the oracle of the Triton kernel."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import torch
 
 from .bins import OffsetBins, band_of
 
-MASKED = -5000.0      # what a mask adds to a score; below, a pair is masked: masks take -1e4 and less, which bfloat16 rounds to -9984
-REGULAR, APART = 0, 1  # kinds of pairs: a pair is apart if its query or its key is
+MASKED = -5000.0      # a pair is masked if the mask adds this or less to its score. Masks add -1e4 or less, which bfloat16 rounds to -9984
+REGULAR, APART = 0, 1  # kinds of pairs: a pair is apart if its query or its key is counted apart
 
 
 @dataclasses.dataclass
 class Scores:
-    """What makes the attention weights of one call of an attention function.
+    """The inputs from which one call of an attention function computes its weights.
 
         A = softmax over keys j of cap(scale q_i . k_j) + bias_ij, masked                             (1)
 
-    with cap(s) = soft_cap tanh(s / soft_cap). A sink logit of a head takes part in the softmax like one key more, whose weight is left out.
+    with cap(s) = soft_cap tanh(s / soft_cap). A head's sink logit takes part in the softmax like one more key, whose weight is omitted.
 
-    Query row i stands where key i + shift stands, so that pair (i, j) has the offset t = j - i - shift.
+    Query row i has the position of key i + shift, so pair (i, j) has the offset t = j - i - shift.
 
     Args:
         query: (B, H, Tq, d) after norms and rotary positions
         key: (B, Hk, Tk, d), Hk divides H: query head h reads key head h // (H / Hk)
-        causal: whether t <= 0 alone is allowed
-        mask: (B or 1, H or 1, Tq, Tk), boolean (True: allowed) or added to the scores; or a function of (b, h, i, j)
+        causal: whether only t <= 0 is allowed
+        mask: (B or 1, H or 1, Tq, Tk), boolean (True: allowed) or added to the scores; or a boolean function of (b, h, i, j)
         bias: (B or 1, H, Tq, Tk), added to the scores
-        window: (before, after): |t| < before for keys before their query, < after behind it; 0: no limit
+        window: (before, after): |t| < before for keys before the query, |t| < after for keys after it; 0: no limit
         sinks: (H) logits
-        weights: (B, H, Tq, Tk) in place of (1): finished weights
+        weights: (B, H, Tq, Tk) finished weights, used instead of (1)
     """
 
     query: torch.Tensor
@@ -48,11 +48,11 @@ class Scores:
     weights: torch.Tensor | None = None
 
     def contiguous(self) -> "Scores":
-        """The same, with the keys of each head side by side, as many small products read them."""
+        """The same with contiguous keys, for many small matrix products."""
         return self if self.key.is_contiguous() else dataclasses.replace(self, key=self.key.contiguous())
 
     def keys_of(self, first: int, end: int, k0: int, k1: int) -> tuple[int, int]:
-        """The keys, of k0 .. k1 - 1, that query rows first .. end - 1 may look at as far as `causal` and `window` say."""
+        """The keys within k0 .. k1 - 1 that query rows first .. end - 1 may look at, as far as `causal` and `window` tell."""
         before, after = self.window
         if before:
             k0 = max(k0, first + self.shift - before + 1)
@@ -79,7 +79,7 @@ class Scores:
         return allowed
 
     def scores(self, rows: Any, heads: slice, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
-        """Masked scores, rows in reverse: (n, heads, r1 - r0, ke - kb); what is masked is the least number that there is."""
+        """Masked scores, rows in reverse: (n, heads, r1 - r0, ke - kb). Masked pairs have the lowest number of the dtype."""
         group = self.query.shape[1] // self.key.shape[1]
         wide = torch.promote_types(self.query.dtype, torch.float32)
         q = self.query[rows, heads, r0:r1].flip(2).to(wide) * self.scale
@@ -96,7 +96,7 @@ class Scores:
             s = s.masked_fill_(~allowed, least) if added is None else (s + added).masked_fill_(~allowed, least)
         if self.causal or any(self.window):
             t = self._offsets(r0, r1, kb, ke)
-            if self.causal:   # only the last columns hold keys behind some query
+            if self.causal:   # only the last columns hold keys after some query
                 last = max(0, r0 + self.shift + 1 - kb)
                 s[..., last:].masked_fill_(t[:, last:] > 0, least)
             if self.window[0]:
@@ -106,7 +106,7 @@ class Scores:
         return s
 
     def weights_of(self, s: torch.Tensor, heads: slice) -> tuple[torch.Tensor, torch.Tensor]:
-        """Weights, as padded_for() holds them, and the entropy of each row in nats, of masked scores, which are overwritten."""
+        """Weights from masked scores, as in padded_for(), and the entropy of each row in nats. The scores are overwritten."""
         top = s.amax(-1, keepdim=True)
         padded = padded_for(s.shape, s)
         e = torch.exp(s.sub_(top), out=padded[..., :s.shape[-1]])
@@ -122,7 +122,7 @@ class Scores:
         return torch.arange(kb, ke, device=device)[None] - rows - self.shift
 
     def _mask(self, rows: Any, r0: int, r1: int, kb: int, ke: int, heads: slice = slice(None)) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """What the mask allows, and what it adds."""
+        """Which pairs the mask allows, and what it adds to the scores; None: nothing."""
         if callable(self.mask):
             return self._called(rows, r0, r1, kb, ke), None
         part = self._part(self.mask, rows, heads, r0, r1, kb, ke)
@@ -141,7 +141,7 @@ class Scores:
         h, i = torch.zeros(1, dtype=torch.long, device=device), torch.arange(r1 - 1, r0 - 1, -1, device=device)
         j = torch.arange(kb, ke, device=device)
         shape = (len(b), 1, len(i), len(j))
-        try:   # functions of indices take whole axes at once
+        try:   # most functions take whole axes at once
             called = self.mask(b[:, None, None, None], h[None, :, None, None], i[None, None, :, None], j[None, None, None, :])
             return called.expand(shape)
         except (RuntimeError, IndexError):
@@ -153,16 +153,16 @@ class Scores:
 
 @dataclasses.dataclass
 class Span:
-    """Documents of one call that lie alike: queries q0 .. q1 - 1 and keys k0 .. k1 - 1 of some rows of the batch.
+    """Documents of one call at equal places: queries q0 .. q1 - 1 and keys k0 .. k1 - 1 of some rows of the batch.
 
     Args:
         rows: of the batch, one for each document
-        documents: their numbers in the job
-        place: position in its document of the key k0
-        apart_queries, apart_keys: rows and keys whose pairs are counted apart: special tokens, and the first of a document
-        shift: of Scores, where the documents have one of their own
+        documents: numbers of the documents in the watch
+        place: position of key k0 in its document
+        apart_queries, apart_keys: query rows and keys whose pairs are counted apart: special and first tokens of a document
+        shift: replaces that of Scores; None: it does not
         special: keys that are special tokens
-        ids: of the tokens of each document, (k1 - k0); empty: unknown
+        ids: (k1 - k0) token ids of each document; empty: unknown
     """
 
     rows: list[int]
@@ -180,23 +180,23 @@ class Span:
 
     @property
     def index(self) -> Any:
-        """The rows of the batch, as cheap to take as there is."""
+        """The rows as an index into the batch: a slice if possible, which copies nothing."""
         first = self.rows[0]
         return slice(first, first + len(self.rows)) if self.rows == list(range(first, first + len(self.rows))) else self.rows
 
     def position(self, row: int, shift: int) -> int:
-        """Position in its document of a query row."""
+        """The position of a query row in its document."""
         return self.place + row + shift - self.k0
 
 
 @dataclasses.dataclass
 class TileSums:
-    """What a tile of query rows adds up to, for each of n documents and each head.
+    """Sums over a tile of query rows, for each of n documents and each head.
 
     Args:
-        weight: (n, 2, H, bins) by kind of pair and offset
+        weight: (n, 2, H, bins) sum of weights by kind of pair and offset
         entropy: (n, H) -sum A ln A, in nats
-        kept: (n, H) sum of weights: the number of rows, but for what sink logits take
+        kept: (n, H) sum of weights: the number of rows, less what sink logits take
     """
 
     weight: torch.Tensor
@@ -205,7 +205,7 @@ class TileSums:
 
 
 def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
-    """A tensor (..., rows, columns + rows): weights go to the first columns, the rest is 0, as diagonals() needs it."""
+    """A tensor (..., rows, columns + rows) for weights in its first columns. The rest is 0, as diagonals() needs it."""
     *lead, rows, columns = shape
     padded = torch.empty(*lead, rows, columns + rows, dtype=like.dtype, device=like.device)
     padded[..., columns:] = 0
@@ -213,23 +213,23 @@ def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
 
 
 def by_offset(padded: torch.Tensor) -> torch.Tensor:
-    """A tile by row and offset, a view: (..., rows, columns + rows) -> (..., rows, columns + rows - 1), 0 at the offsets that a row does not have.
+    """A view of a tile by row and offset: (..., rows, columns + rows) -> (..., rows, columns + rows - 1), 0 at offsets that a row lacks.
 
-    Rows are in reverse: read with one column less, each begins one further to the right than the row above, so that equal offsets stand in
-    one column.
+    Rows are in reverse. Read with one column less, each row begins one column further to the right than the row above, so that equal offsets
+    share a column.
     """
     rows, width = padded.shape[-2:]
     return padded.flatten(-2)[..., :rows * (width - 1)].unflatten(-1, (rows, width - 1))
 
 
 def diagonals(padded: torch.Tensor) -> torch.Tensor:
-    """Sums along diagonals of tiles whose rows are in reverse: (..., rows, columns + rows) -> (..., columns + rows - 1)."""
+    """Sums along the diagonals of tiles with rows in reverse: (..., rows, columns + rows) -> (..., columns + rows - 1)."""
     return by_offset(padded).sum(-2)
 
 
 def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: int, shift: int, bins: OffsetBins,
              entropy: torch.Tensor) -> TileSums:
-    """Adds up one tile of weights, as tile_weights() gives it; the weights of pairs apart are set to 0 on the way."""
+    """Sums one tile of weights, which are those of tile_weights(). Sets the weights of pairs apart to 0."""
     rows, columns = r1 - r0, ke - kb
     weights = padded[..., :columns]
     apart = _take_apart(weights, [i for i in span.apart_queries if r0 <= i < r1], [j for j in span.apart_keys if kb <= j < ke], r1, kb)
@@ -245,7 +245,7 @@ def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: in
 
 
 def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: int, kb: int) -> torch.Tensor | None:
-    """Takes the weights of some rows and columns out of a tile: their sums by offset."""
+    """Removes the weights of some rows and columns from a tile, and returns their sums by offset; None: no such rows or columns."""
     if not queries and not keys:
         return None
     rows, columns = weights.shape[-2:]
@@ -263,10 +263,10 @@ def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: 
 
 def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb: int, ke: int,
                  scored: Callable[..., None] | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """The weights of a tile, rows in reverse, as padded_for() holds them, and the entropy of each row in nats.
+    """The weights of a tile, rows in reverse, as in padded_for(), and the entropy of each row in nats.
 
     Args:
-        scored: is given the masked scores before softmax, and the heads
+        scored: called with the masked scores before softmax, and the heads
     """
     made = scores.scores(span.index, heads, r0, r1, kb, ke) if scores.weights is None or scored is not None else None
     if scored is not None:
@@ -279,7 +279,7 @@ def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb:
         entropy = torch.special.entr(given).sum(-1)
     else:
         padded, entropy = scores.weights_of(made, heads)
-    if scores.mask is not None:   # rows that may look nowhere are nobody's
+    if scores.mask is not None:   # rows that may look at no key do not count
         seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
         seen = seen if seen.shape[1] == 1 else seen[:, heads]
         padded[..., :ke - kb].masked_fill_(~seen, 0)
@@ -289,12 +289,12 @@ def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb:
 
 def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins, budget: int,
                  see: Callable[..., None] | None = None, scored: Callable[..., None] | None = None) -> TileSums | None:
-    """Sums over the query rows r0 .. r1 - 1 of a span; None: they see no key.
+    """Sums over the query rows r0 .. r1 - 1 of a span; None: they may look at no key.
 
     Args:
-        budget: bytes that the weights of a tile may take; heads come in as many parts as that asks for
-        see: is given each part before it is summed: what tile_weights() gives, r0, r1, its keys, its heads
-        scored: of tile_weights()
+        budget: bytes for the weights of a tile; heads are divided into as many parts as that needs
+        see: called with each part before it is summed: the output of tile_weights(), r0, r1, kb, ke, and its heads
+        scored: for tile_weights()
     """
     kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
     if ke <= kb:
@@ -318,11 +318,11 @@ def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins,
 
 @dataclasses.dataclass
 class Counts:
-    """Pairs of query rows, for each of n documents (or one for all): by kind, as TileSums without heads.
+    """Counts of the pairs of query rows, for each of n documents or once for all; as TileSums without heads.
 
     Args:
-        pairs: (n, 2, bins) how many
-        rows: (n) queries that may look somewhere
+        pairs: (n, 2, bins) number of pairs, by kind and offset
+        rows: (n) number of rows that may look at some key
     """
 
     pairs: torch.Tensor
@@ -330,7 +330,7 @@ class Counts:
 
 
 def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
-    """Counts the pairs of the query rows r0 .. r1 - 1 of a span; masks that differ by head are counted by their first."""
+    """Counts the pairs of query rows r0 .. r1 - 1 of a span. If the mask differs between heads, that of the first head counts."""
     kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
     if ke <= kb:
         return None
@@ -343,7 +343,7 @@ def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) 
 
 
 def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
-    """The same without a mask, where the keys of each row are an interval: no tile is made."""
+    """count_tiles() without a mask, where the keys of each row are an interval. No tile is made."""
     first, end = scores.keys_of(r0, r1, span.k0, span.k1)
     if end <= first:
         return None
@@ -370,10 +370,10 @@ def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -
 
 
 def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float]]:
-    """Query rows sampled by position: (first row, end, rows that each stands for), ascending.
+    """Query rows sampled by position: (first row, end, number of rows that each row stands for), ascending.
 
-    Rows come in cells of `cell` neighbours. Each query band (bins.py) gets its share of `rows`, two cells at least; its cells are cut into
-    so many runs of equal length, the strata, and of each run one cell is drawn.
+    Rows are sampled in cells of `cell` neighbours. Each query band (bins.py) gets its share of `rows`, but at least two cells. To draw k cells,
+    the cells of a band are divided into k runs of equal length, the strata, and one cell is drawn from each run.
     """
     cells: dict[int, list[tuple[int, int]]] = {}
     row = first
@@ -392,10 +392,10 @@ def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random
 
 
 class LayerSums:
-    """Sums over documents of one layer, on its device. `block` is the place of a document's block.
+    """Sums over documents of one layer, on its device, apart for each block of documents.
 
     Args:
-        blocks, heads, bins: how many
+        blocks, heads: number of them
     """
 
     def __init__(self, blocks: int, heads: int, bins: OffsetBins, device: torch.device) -> None:
@@ -413,7 +413,7 @@ class LayerSums:
         return all(bool(torch.isfinite(of).all()) for of in vars(self).values() if isinstance(of, torch.Tensor))
 
     def add(self, sums: TileSums | Counts, blocks: torch.Tensor, factor: float) -> None:
-        """Adds sums or counts of query rows, each of which stands for `factor` rows."""
+        """Adds sums or counts of query rows, each of which stands for `factor` rows. `blocks` has the block of each document."""
         for field in dataclasses.fields(sums):
             added = getattr(sums, field.name)
             getattr(self, field.name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]), alpha=factor)

@@ -1,11 +1,11 @@
-"""The program's sums: weights along diagonals and their null (analysis/attention/offset_trace.h), and scores of heads (head_scores.py).
+"""Sums as the program computes them: traces and their null (analysis/attention/offset_trace.h), and scores of heads (head_scores.py).
 
-Each document gives, for the pairs of all tokens, without special tokens, and without special and first tokens,
+The trace of a document is, for the pairs of all tokens, without special tokens, and without special and first tokens,
 
     tr_t = sum_i A[i, i+t]                                                                      (1)
 
-and the moments of (1) for a head that ignores where a key is. Moments are the program's: of the weights that a key
-gets from all queries, or under a causal mask of the weights that a query gives, about uniform attention.
+Its null has the moments of (1) for a head that ignores where a key is. They come from the weights that each key gets from
+all queries, or under a causal mask from the weights that each query gives, about uniform attention.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .head_scores import DocumentScores, HeadScores
 from .tiles import APART, REGULAR, Scores, Span
 
 PAIRS = 3                 # kinds of pairs: all, without special tokens, without special and first tokens
-WITHOUT_FIRST = 3         # one kind more, without null: the account's
+WITHOUT_FIRST = 3         # one more kind, for the account, without null
 
 
 class Traces:
@@ -29,10 +29,10 @@ class Traces:
 
     Args:
         exact: largest |t| of traces, in tokens; the null reaches half as far
-        length: tokens of the first document, whose places are compared between documents
-        causal: whether no key behind its query may be looked at
+        length: tokens of the first document; pairs of its places are compared between documents
+        causal: whether keys after their query are forbidden
         special: whether special tokens are known
-        sinks: whether heads have learned sinks, so that the weights of a query may add up to less than 1
+        sinks: whether heads have learned sinks, so that the weights of a query may sum to less than 1
     """
 
     def __init__(self, scores: Scores, exact: int, length: int, causal: bool, special: bool, sinks: bool) -> None:
@@ -58,7 +58,7 @@ class Traces:
         self.numbers: list[int] = []              # of each document
 
     def add(self, of: "TracedDocuments", span: Span) -> None:
-        """Adds documents that have seen all their tiles."""
+        """Adds documents after their last tile."""
         self.numbers += span.documents
         self.scores.add(of.scores, span.documents)
         self._add_traces(of, span.q1 - span.q0)
@@ -66,7 +66,7 @@ class Traces:
         self._add_places(of)
 
     def _add_traces(self, of: "TracedDocuments", length: int) -> None:
-        # Pairs at each offset, as far as masks without a window allow.
+        # Pairs at each offset, whatever a window allows.
         counts = torch.stack([of.along(kind).sum(0) for kind in range(PAIRS)])
         self.trace += of.trace[:, :PAIRS].sum(0)
         self.trace_mean += (of.trace[:, :PAIRS] / counts.clamp(min=1)[:, None]).sum(0)
@@ -94,7 +94,7 @@ class Traces:
             self.null_documents[kind] += len(of.trace) * there
 
     def _add_places(self, of: "TracedDocuments") -> None:
-        """Weights at pairs of places, less the mean of their group, in units of their root mean square."""
+        """Adds the weights at pairs of places, minus the mean of their group, in units of their root mean square."""
         x, there = of.places, ~of.places.isnan()
         groups = torch.zeros(*x.shape[:2], self._group_count, dtype=x.dtype, device=x.device)
         index = self.groups.expand_as(x)
@@ -110,16 +110,16 @@ class Traces:
 
 
 class TracedDocuments:
-    """The whole documents of a span, which see the tiles of one layer's weights; Traces.add() adds them after the last tile.
+    """Traces of the whole documents of a span in one layer, summed tile by tile. Traces.add() adds them after the last tile.
 
     Args:
-        budget: bytes that powers of weights may take
+        budget: bytes for powers of weights
 
     Attributes:
-        keep: (4, T) tokens that count, by kind of pairs
-        trace: (n, 4, H, 2 exact + 1) of (1)
+        keep: (4, T) which tokens count, by kind of pairs
+        trace: (n, 4, H, 2 exact + 1) of (1), by kind of pairs
         places: (n, H, pairs) weights at pairs of places; NaN: no such pair
-        scores: of their heads
+        scores: of the heads
     """
 
     def __init__(self, sums: Traces, scores: Scores, span: Span, budget: int) -> None:
@@ -130,18 +130,18 @@ class TracedDocuments:
         self.keep[1:3, special] = False
         self.keep[2:, :1] = False
         self._apart = sorted({0, *special})
-        # Of each kind of pairs the first one that keeps the same tokens.
+        # For each kind of pairs, the first kind that keeps the same tokens.
         self._same = [next(k for k in range(PAIRS + 1) if torch.equal(self.keep[k], own)) for own in self.keep]
         self.trace = torch.zeros(n, PAIRS + 1, heads, 2 * sums.exact + 1, dtype=torch.float64, device=device)
         self.places = torch.full((n, heads, len(sums.query)), torch.nan, dtype=torch.float64, device=device)
         self.scores = DocumentScores(sums.scores, span.ids, special, n, length)
         self._along: dict[int, torch.Tensor] = {}
-        # Sums of powers of weights, by key, or under a causal mask by query; and how many keys each query may look at.
+        # Sums of powers of weights, for each key, or under a causal mask for each query; and number of keys that a query may look at.
         self._power = torch.zeros(3, n, PAIRS, heads, length, dtype=torch.float64, device=device)
         self._open = torch.zeros(n, length, dtype=torch.float64, device=device)
 
     def see(self, padded: torch.Tensor, entropy: torch.Tensor, r0: int, r1: int, kb: int, ke: int, heads: slice) -> None:
-        """Adds what sums by offset do not hold of a tile of weights of some heads, as tile_weights() gives it."""
+        """Adds a tile of weights of some heads, from tile_weights(), to all but the sums by offset, which add_offsets() takes."""
         scores, span, causal = self._scores, self._span, self._sums.causal
         allowed, weights = scores.allowed(span.index, r0, r1, kb, ke)[:, :1], padded[..., :ke - kb]
         i = torch.arange(r1 - 1, r0 - 1, -1, device=weights.device) - span.q0
@@ -164,19 +164,19 @@ class TracedDocuments:
 
     @property
     def without_first(self) -> torch.Tensor:
-        """Of the weights of each document those whose query and key are not the first token: (n, H, 2 exact + 1)."""
+        """The traces of pairs without the first token as query or key: (n, H, 2 exact + 1)."""
         return self.trace[:, WITHOUT_FIRST]
 
     def add_offsets(self, weight: torch.Tensor) -> None:
-        """Adds sums of all heads by offset: TileSums.weight."""
+        """Adds the sums of all heads by offset, TileSums.weight."""
         exact, centre = self._sums.exact, weight.shape[-1] // 2
         near = weight[..., centre - exact:centre + exact + 1]
         self.trace += near[:, REGULAR, None]
         self.trace[:, 0] += near[:, APART]
 
     def _add_apart(self, weights: torch.Tensor, i0: int, j0: int, heads: slice) -> None:
-        """Adds the pairs that only some kinds of pairs have: those of a special token, without the first one, and those of a first token
-        that is no special one."""
+        """Adds the pairs that only some kinds of pairs contain: those with special tokens but without the first token, and those with a first
+        token that is not special."""
         rows, columns = weights.shape[-2:]
         ordinary = self.keep[2, i0:i0 + rows].flip(0)
         for token in self._apart:
@@ -189,7 +189,7 @@ class TracedDocuments:
                 self._add_line(kind, weights[..., token - j0] * ordinary, token - (i0 + rows - 1), heads)
 
     def _add_line(self, kind: int, values: torch.Tensor, first: int, heads: slice) -> None:
-        """Adds values at the offsets from `first` on."""
+        """Adds values at consecutive offsets, from `first` on."""
         exact = self._sums.exact
         low, high = max(first, -exact), min(first + values.shape[-1] - 1, exact)
         if low <= high:
@@ -197,7 +197,7 @@ class TracedDocuments:
 
     def _add_power(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor,
                    j: torch.Tensor, heads: slice) -> None:
-        """Adds powers: of what keys get, or under a causal mask of what queries give, less a uniform share. A token is no partner of its own."""
+        """Adds powers of weights between different tokens: of those on each key, or under a causal mask of each query's minus a uniform share."""
         if self._sums.causal:
             values = (weights.double() - 1 / opened.clamp(min=1)[:, None, :, None]).mul_(allowed & (j < i[:, None]))
             axis, partners, first = -1, j, int(i[-1])
@@ -206,7 +206,7 @@ class TracedDocuments:
             rows = torch.nonzero((i >= j[0]) & (i <= j[-1])).flatten()
             values[..., rows, i[rows] - j[0]] = 0
             axis, partners, first = -2, i, int(j[0])
-        # Partners that only some kinds of pairs keep are taken out, and added by themselves.
+        # Partners that only some kinds of pairs keep are added separately.
         keep = self.keep[:PAIRS, partners]
         apart = torch.nonzero(~keep.all(0)).flatten()
         few = values.index_select(axis, apart).movedim(axis, -1)
@@ -222,7 +222,7 @@ class TracedDocuments:
                 self._power[n, :, :, heads, first:first + added.shape[-1]] += added.flip(-1) if self._sums.causal else added
 
     def along(self, kind: int) -> torch.Tensor:
-        """1 where a key, or under a causal mask a query, is one of a pair with the offset t: (T, 2 exact + 1)."""
+        """(T, 2 exact + 1) 1 if a key, or under a causal mask a query, belongs to a pair with offset t; else 0."""
         if self._same[kind] in self._along:
             return self._along[self._same[kind]]
         length = self.keep.shape[1]
@@ -234,7 +234,7 @@ class TracedDocuments:
         return self._along[kind]
 
     def moments(self, kind: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Mean, variance and third central moment of the weights that each key gets, or each query gives: (n, H, T)."""
+        """Mean, variance and third central moment of the weights that each key gets, or under a causal mask each query gives: (n, H, T)."""
         first, second, third = self._power[:, :, kind]
         if self._sums.causal:
             others = (self._open - 1).clamp(min=1)[:, None]
@@ -267,5 +267,5 @@ def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path
 
 @functools.lru_cache(maxsize=8)
 def place_pairs(length: int, causal: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The program's pairs of places at which documents are compared: queries, keys, and the group of each pair."""
+    """The pairs of places at which the program compares documents: queries, keys, and the group of each pair."""
     return tuple(np.array(of, np.int64) for of in _core.place_pairs(length, causal))

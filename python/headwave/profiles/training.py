@@ -1,4 +1,4 @@
-"""headwave.watch(every=, to=): measures of every head while a model is trained, one row a head in every watched step."""
+"""headwave.watch(every=, to=): records measures of every head while a model is trained, one row per head and recorded step."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MEASURES = ("largest_score", "window_95", *MEANS)
 
 
 class StepSums:
-    """Sums of one layer over the documents of one step; `flat` holds those that are added between processes.
+    """Sums of one layer over the documents of one step. `flat` holds the sums that processes add up.
 
     Attributes:
-        mean, documents: (heads, MEANS) sum of the documents' means, and documents that have one
-        weight, kept: (heads, 2, bins), (heads) of TileSums, over all documents
-        largest: (heads) the largest score before softmax
+        mean, documents: (heads, MEANS) sum of the means of documents, and number of documents that have one
+        weight, kept: (heads, 2, bins), (heads, 1) as in TileSums, over all documents
+        largest: (heads) largest score before softmax
     """
 
     def __init__(self, heads: int, bins: OffsetBins, sinks: bool, device: torch.device) -> None:
@@ -47,9 +47,9 @@ class StepSums:
         """Adds documents.
 
         Args:
-            tiles: first query row, end, and how many rows each of them stands for
+            tiles: first query row, end, and number of rows that each row stands for
         """
-        whole = not cross and scores.shift == 0 and (span.q0, span.q1) == (span.k0, span.k1)   # else ids do not say which token a key is
+        whole = not cross and scores.shift == 0 and (span.q0, span.q1) == (span.k0, span.k1)   # otherwise ids do not tell the tokens of keys
         one = DocumentScores(self._like, span.ids if whole else [], [], len(span.rows), span.k1 - span.k0)
         total, count = torch.zeros_like(one.sum), torch.zeros_like(one.count)
         for r0, r1, factor in tiles:
@@ -81,7 +81,7 @@ class StepSums:
 
 @dataclasses.dataclass
 class Place:
-    """A layer in what processes add up."""
+    """A layer whose sums processes add up."""
 
     layer: str
     heads: int
@@ -90,7 +90,7 @@ class Place:
 
 
 class TrainingWatch(Watch):
-    """A training run that is being recorded, from its making until close(), or the end of its `with`."""
+    """A recording of a training run. It starts when it is made, and ends with close() or with its `with`."""
 
     _before_dropout = True
 
@@ -98,7 +98,7 @@ class TrainingWatch(Watch):
         self.every, self.step = every, -1
         self._write = _writer(to)
         self._watched: Frame | None = None
-        self._across = False   # whether that was said
+        self._across = False   # whether that warning was given
         self._sums: dict[str, StepSums] = {}
         self._ran: dict[str, Place] = {}
         self._places: list[Place] = []
@@ -110,12 +110,12 @@ class TrainingWatch(Watch):
 
     def result(self) -> Any:
         """Raises:
-            FormatError: rows are written while the model is trained
+            FormatError: always, since rows are written while the model is trained
         """
         raise FormatError("watch: with every= rows are written to to=, and there are no sums; omit every= and to= to get sums")
 
     def close(self) -> None:
-        """Leaves the model as it was; what was written stays."""
+        """Restores the model as it was. What was written stays."""
         if self._closed.alive and self.step < 0:
             warnings.warn("watch: nothing was recorded, since the model made no forward pass in train(); call model.train() before training", stacklevel=2)
         super().close()
@@ -155,7 +155,7 @@ class TrainingWatch(Watch):
         sums = self._sums[name] = StepSums(heads, self.bins, scores.sinks is not None or call.given.get("s_aux") is not None, device)
         for span in call.spans:
             of = (scores if span.shift is None else dataclasses.replace(scores, shift=span.shift)).contiguous()
-            if span.q1 - span.q0 > self.rows:   # of one step and length the same rows, in whichever process a document is
+            if span.q1 - span.q0 > self.rows:   # in one step, the same rows for documents of one length, in all processes
                 tiles = self._sampled(of, span, self.step)
             else:
                 tiles = [(r0, r1, 1.0) for r0, r1 in row_tiles(span.q0, span.q1, FIRST_BAND)]
@@ -174,7 +174,7 @@ class TrainingWatch(Watch):
         count = max((of.count for of in self._documents.values()), default=0) if self._sums else 0
         device = next(self._model().parameters()).device
         sums = [self._sums.get(of.layer) or StepSums(of.heads, self.bins, False, device) for of in self._places]
-        # One reduction adds everything. Each process has places of its own for its largest scores, so that the sum gathers these.
+        # One reduction adds everything. Each process has its own entries for its largest scores, so that the sum gathers them.
         top = torch.cat([one.largest for one in sums] or [torch.zeros(0, dtype=torch.float64, device=device)])
         tops = torch.zeros(world, len(top), dtype=torch.float64, device=device)
         tops[rank] = top
@@ -190,7 +190,7 @@ class TrainingWatch(Watch):
             self._write([{"step": self.step, "documents": int(documents), **row} for row in rows])
 
     def _agreed(self, world: int) -> list[Place]:
-        """The layers that ran in a recorded step so far, in any process, in the model's order."""
+        """The layers that ran in any recorded step so far, in any process, in the model's order."""
         ran = [self._ran]
         if world > 1:
             ran = [{}] * world
@@ -200,9 +200,9 @@ class TrainingWatch(Watch):
         return sorted(every.values(), key=lambda of: (int(of.layer.partition("#")[2] or 1), order.index(of.layer.partition("#")[0])))
 
     def _rows(self, place: Place, sums: np.ndarray, largest: np.ndarray) -> list[dict[str, Any]]:
-        """What the sums of a layer say of its heads."""
+        """The rows of the heads of a layer, from its sums."""
         n, bins = len(MEANS), self.bins
-        finite = np.isfinite(sums).all(1)   # of a head with NaN or infinite attention no mean is right
+        finite = np.isfinite(sums).all(1)   # a head with NaN or infinite attention has no valid mean
         sums = np.where(finite[:, None], sums, 0)
         with np.errstate(invalid="ignore"):
             means = sums[:, :n] / sums[:, n:2 * n]
@@ -215,7 +215,7 @@ class TrainingWatch(Watch):
                                      place.kv_heads, [0.95], [bins.exact]).fields()
             window = np.ravel(next(of["values"] for of in fields if of["name"] == "attention_distance/window_95"))
             window = np.where(finite, window, np.nan)
-        largest = np.where(largest > MASKED, largest, np.nan)   # no document, or none of its keys may be looked at
+        largest = np.where(largest > MASKED, largest, np.nan)   # undefined: no document, or every key is forbidden
         return [{"layer": place.layer, "head": head, **{name: float(f"{value:.9g}") for name, value in zip(MEASURES, (top, far, *mean))}}
                 for head, (top, far, mean) in enumerate(zip(largest, window, means))]
 
@@ -225,10 +225,10 @@ def _distributed() -> bool:
 
 
 def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
-    """What writes the rows of a step.
+    """A function that writes the rows of a step.
 
     Raises:
-        FormatError: it is no path, SummaryWriter or run
+        FormatError: `to` is no path, SummaryWriter or run of W&B
     """
     def scalars(rows: list[dict[str, Any]]) -> dict[str, float]:
         return {f"headwave/{name}/{row['layer']}/{row['head']}": row[name] for row in rows for name in MEASURES if math.isfinite(row[name])}
@@ -241,10 +241,10 @@ def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
                 to.add_scalar(name, value, rows[0]["step"])
         return add
     if callable(getattr(to, "log", None)):
-        if callable(getattr(to, "define_metric", None)):   # W&B's own step is the caller's
+        if callable(getattr(to, "define_metric", None)):   # W&B's own step belongs to the caller
             to.define_metric("headwave/step")
             to.define_metric("headwave/*", step_metric="headwave/step")
-        # Not committed: these go with what the caller logs next, in the caller's own steps.
+        # Not committed: W&B stores these with what the caller logs next, so that its steps stay the caller's.
         return lambda rows: to.log({**scalars(rows), "headwave/step": rows[0]["step"]}, commit=False)
     if to is None and _distributed() and torch.distributed.get_rank() > 0:
         return lambda rows: None
@@ -253,7 +253,7 @@ def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
 
 
 class _Lines:
-    """A new file of JSON, one row a line; numbers that are not finite are null."""
+    """A new JSON Lines file, with a line for each row. Numbers that are not finite are null."""
 
     def __init__(self, path: str) -> None:
         self._path, self._mode, self._size = path, "x", 0
@@ -269,7 +269,7 @@ class _Lines:
 
     def write(self, rows: list[dict[str, Any]]) -> None:
         """Raises:
-            IoError: not even the first rows can be written. Later a warning is enough: the training run is worth more than its record
+            IoError: the first rows cannot be written. A later failure only warns: the training run is worth more than its record
         """
         if self._mode == "":
             return
@@ -284,7 +284,7 @@ class _Lines:
             if self._mode == "x":
                 raise IoError(f"{self._path}: cannot be written: {error}") from error
             with contextlib.suppress(OSError):
-                os.truncate(self._path, self._size)   # to whole lines
+                os.truncate(self._path, self._size)   # keeps whole lines
             warnings.warn(f"{self._path}: cannot be written: {error}; nothing is recorded from step {rows[0]['step']} on", stacklevel=2)
             self._mode = ""
             return

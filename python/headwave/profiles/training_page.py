@@ -1,4 +1,4 @@
-"""The page of a training run: one HTML file, which needs no network, of the rows that headwave.watch(every=, to="run.jsonl") wrote."""
+"""The page of a training run: one HTML file that needs no network, made from the rows of headwave.watch(every=, to="run.jsonl")."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..arguments import path as path_of
 from ..errors import FormatError, IoError
 from .written import replaced
 
-_SAID = {   # TrainingWatch's measures
+_SAID = {   # titles of TrainingWatch's measures
     "largest_score": "Largest score before softmax", "window_95": "Window that holds 95 % of attention (tokens)", "entropy": "Entropy (nats)",
     "sink_first": "Attention on the first token", "induction": "Attention on what followed an earlier copy of the token",
     "previous": "Attention on the previous token",
@@ -18,25 +18,25 @@ _SAID = {   # TrainingWatch's measures
 
 
 def training_page(jsonl: str | os.PathLike, out: str | os.PathLike, *, overwrite: bool = False) -> None:
-    """Writes a page that shows how every head's measures move over a training run.
+    """Writes a page that shows how the measures of every head change over a training run.
 
     Example:
         >>> headwave.training_page("run.jsonl", "run.html")
 
     Args:
-        jsonl: the file that headwave.watch(model, every=100, to="run.jsonl") writes; the run may still be going on
+        jsonl: the file that headwave.watch(model, every=100, to="run.jsonl") writes; the training run need not be over
         out: the page, one HTML file
-        overwrite: replace `out` if it is there
+        overwrite: replace `out` if it exists
 
     Raises:
-        IoError: a file cannot be read or written, or `out` is there; FormatError: `jsonl` has other lines, or none
+        IoError: a file cannot be read or written, or `out` exists; FormatError: `jsonl` has other lines, or none
     """
     jsonl, out = path_of(jsonl, "jsonl"), path_of(out, "out")
     found: dict[int, dict[tuple[str, int], list[float | None]]] = {}
     try:
         with open(jsonl, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
-                if not line.endswith("\n"):   # is being written
+                if not line.endswith("\n"):   # still being written
                     break
                 try:
                     row = json.loads(line)

@@ -1,13 +1,13 @@
-"""The sums of tiles.py by Triton kernels, for GPUs: each program walks over the keys of one block of query rows of one head.
+"""The sums of tiles.py by Triton kernels, for GPUs. Each program walks over the keys of one block of query rows of one head.
 
-A tile of R query rows and C keys has the number n if its keys are m + n C .. m + (n + 1) C - 1, with m the key at which its first row stands;
-so its offsets t = key - query are n C + c - r, in row r and column c. Two walks:
+A tile has R query rows and C keys. Tile n has the keys m + n C .. m + (n + 1) C - 1, where m is the key at the position of its first row. Row r
+and column c have the offset t = key - query = n C + c - r. There are two walks:
 
-far     over all tiles: the softmax's denominators, and for each offset bin that is far from the query the sum of each row. A far bin is so wide
-        that no tile contains two edges between bins. The reference of the exponentials is the largest score of the near tiles and the first,
-        which the far ones may exceed by 88; where they do, tiles.py sums.
-near    over the tiles next to the query, with denominators known, along diagonals: turned by c -> r + u mod C, equal offsets stand in one
-        column u of a square tile.
+far     over all tiles. It sums the denominators of the softmax, and each row over each offset bin far from the query. A far bin is so wide that
+        no tile contains two edges between bins. Exponentials are relative to the largest score of the near tiles and of the first tiles. Far
+        scores may exceed it by 88; if one exceeds it by more, tiles.py sums instead.
+near    over the tiles next to the query, with known denominators. It sums along diagonals: rotating row r of a square tile by r columns,
+        c = r + u mod C, puts equal offsets into one column u.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .tiles import APART, REGULAR, Scores, Span, TileSums, weight_tiles
 SQUARE = 64                      # rows and columns of a near tile
 ROWS, COLUMNS = 128, 64          # of a far tile
 WARPS, STAGES = 4, 3
-FIRST_KEYS = 8                   # of a document, that may be apart
-OUTPUT_BYTES = 128 << 20         # of one launch; heads come in as many launches as that asks for
-_END = 1 << 28                   # an offset beyond all
+FIRST_KEYS = 8                   # most first keys of a document that may be apart
+OUTPUT_BYTES = 128 << 20         # of one launch; heads are divided into as many launches as that needs
+_END = 1 << 28                   # larger than any offset
 
 
 @triton.jit
@@ -51,7 +51,7 @@ def _load(at, D: tl.constexpr, BD: tl.constexpr):
 def _checked(q, keys, stride_t, stride_d, mask, mask_t, mask_j, n, m, rows, k0, k1, scale, cap, before, after,
              R: tl.constexpr, C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr,
              MASKED: tl.constexpr, CAPPED: tl.constexpr, PRECISION: tl.constexpr):
-    """Scores of a tile, -1e38 where the mask forbids; its offsets and keys."""
+    """The scores of a tile, -1e38 for forbidden pairs; its offsets; its keys."""
     c = tl.arange(0, C)
     j = m + n * C + c
     ok = (j >= k0) & (j < k1)
@@ -82,7 +82,7 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
          head, heads, group, shift, k0, k1, first, apart, scale, cap, before, after, n_before, n_bins, near_first, near_last,
          R: tl.constexpr, C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, MASKED: tl.constexpr,
          CAPPED: tl.constexpr, SINK: tl.constexpr, PRECISION: tl.constexpr):
-    """Denominators, entropies, and sums of each row over each far bin, relative to the row's reference."""
+    """The far walk: denominators, entropies, and the sum of each row over each far bin, relative to the row's reference."""
     LOG2E: tl.constexpr = 1.4426950408889634
     block = tl.num_programs(0) - 1 - tl.program_id(0)
     h = head + tl.program_id(1)
@@ -103,7 +103,7 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
         lo, hi = tl.maximum(lo, -((before + C) // C) - 1), tl.minimum(hi, (after + R) // C + 1)
     total, scored = tl.zeros([R], tl.float32), tl.zeros([R], tl.float32)
     reference = tl.full([R], -1e38, tl.float32)
-    for n in range(lo, tl.minimum(tl.minimum(lo + 2, near_first), hi + 1)):   # the first tiles count for the reference alone
+    for n in range(lo, tl.minimum(tl.minimum(lo + 2, near_first), hi + 1)):   # the first tiles only raise the reference
         s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
                            R, C, D, BD, CAUSAL, WINDOW, MASKED, CAPPED, PRECISION)
         reference = tl.maximum(reference, tl.max(s, 1))
@@ -115,7 +115,7 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
         p = tl.where(s > -1e37, tl.exp2((s - higher[:, None]) * LOG2E), 0.0)
         total, scored = total * less + tl.sum(p, 1), scored * less + tl.sum(p * s, 1)
         reference = higher
-    reference = tl.where(reference > -1e37, reference, 0.0)   # rows that saw nothing so far
+    reference = tl.where(reference > -1e37, reference, 0.0)   # rows that saw no key so far
     fast, reference2 = scale * LOG2E, reference * LOG2E
     out = ((document.to(tl.int64) * heads + h - head) * tl.num_programs(0) + block) * n_bins
     carry = tl.zeros([R], tl.float32)
@@ -124,7 +124,7 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
         mixed_end, edge = tl.load(TABLE + row * 4 + 2), tl.load(TABLE + row * 4 + 3)
         x0, x4 = tl.maximum(pure, lo), tl.minimum(mixed_end, hi + 1)
         x1 = tl.maximum(x0, tl.minimum(lo + 2, x4))        # the first two tiles may begin before k0, or hold first keys
-        x3 = tl.maximum(x1, tl.minimum(hi, x4))            # the last may end behind k1
+        x3 = tl.maximum(x1, tl.minimum(hi, x4))            # the last tile may end after k1
         if WINDOW or MASKED > 0 or CAPPED:
             x1 = tl.maximum(x0, x4)
             x3 = x1
@@ -145,7 +145,7 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
             carry += tl.sum(p, 1) - below
         some, raw = tl.zeros([R], tl.float32), tl.zeros([R], tl.float32)
         at = _keys_at(keys, m + x1 * C + tl.arange(0, C), k_t, k_d, BD)
-        for n in range(x1, x2):                            # the many: nothing to check, one bin
+        for n in range(x1, x2):                            # most tiles: nothing to check, one bin
             s = tl.dot(q, _load(at, D, BD), input_precision=PRECISION)
             at += C * k_t
             p = tl.exp2(s * fast - reference2[:, None])
@@ -195,7 +195,7 @@ def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, ROWS_APART,
           head, heads, queries, group, shift, k0, k1, first, apart, scale, cap, before, after, near_first, near_last, count,
           C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr,
           WINDOW: tl.constexpr, MASKED: tl.constexpr, CAPPED: tl.constexpr, PRECISION: tl.constexpr):
-    """Sums along diagonals of the near tiles, and the weights of the keys apart row by row."""
+    """The near walk: sums along the diagonals of near tiles, and the weight of each row on each key apart."""
     LOG2E: tl.constexpr = 1.4426950408889634
     block = tl.program_id(0)
     h = head + tl.program_id(1)
@@ -221,7 +221,7 @@ def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, ROWS_APART,
     ahead = (r[:, None] + u[None, :]) < C
     out = NEAR + at * count * C + u
     begin, last = tl.maximum(lo, near_first), tl.minimum(hi, near_last)
-    firsts_end = tl.minimum(tl.minimum(lo + 2, begin), hi + 1)    # tiles of the first keys, where they are not near
+    firsts_end = tl.minimum(tl.minimum(lo + 2, begin), hi + 1)    # tiles of the first keys, if they are not near
     for step in range(lo, firsts_end + tl.maximum(last + 1 - begin, 0)):
         n = tl.where(step < firsts_end, step, step - firsts_end + begin)
         s, t, j = _checked(q, keys, k_t, k_d, mask, m_t, m_j, n, m, rows, k0, k1, scale, cap, before, after,
@@ -238,16 +238,16 @@ def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, ROWS_APART,
 
 
 def far_table(bins: OffsetBins, rows: int, columns: int) -> tuple[list[list[int]], list[int], int, tuple[int, int], tuple[int, int]]:
-    """Which tiles of so many rows and columns lie within one far bin, and which contain an edge between two.
+    """Finds the tiles of so many rows and columns that lie within one far bin, and those that contain an edge between two bins.
 
     Returns:
-        for each far bin, by offset: first tile within it, end of those within it, end of those with the edge behind it, that edge; the bin of
-        each; how many stand before the query; first and last offset that is near; first and last tile that is near alone
+        for each far bin, by offset: first tile within it, end of the tiles within it, end of the tiles with the edge after it, that edge;
+        the bin of each (-1: none); number of far bins before the query; first and last near offset; first and last tile of near offsets only
     """
-    def begin(edge: int) -> int:    # first tile of offsets >= edge alone
+    def begin(edge: int) -> int:    # first tile with offsets >= edge only
         return -((-(edge + rows - 1)) // columns)
 
-    def end(edge: int) -> int:      # one after the last tile of offsets < edge alone
+    def end(edge: int) -> int:      # one after the last tile with offsets < edge only
         return (edge - columns) // columns + 1
 
     starts, stops = [int(t) for t in bins.first], [int(t) + 1 for t in bins.last]
@@ -257,7 +257,7 @@ def far_table(bins: OffsetBins, rows: int, columns: int) -> tuple[list[list[int]
     mirrored = bins.count - 1 - near    # far bins on each side, and the first near bin
     before = [[-_END if b == 0 else begin(starts[b]), end(stops[b]), begin(stops[b]), stops[b]] for b in range(mirrored)]
     edge = starts[near + 1]
-    after = [[begin(edge), end(edge), begin(edge), edge]]    # tiles with the edge between near and far: what lies below is near
+    after = [[begin(edge), end(edge), begin(edge), edge]]    # tiles with the edge between near and far: offsets below it are near
     after[0][0] = end(edge)
     after += [[begin(starts[b]), _END if b == bins.count - 1 else end(stops[b]), _END if b == bins.count - 1 else begin(stops[b]),
                _END if b == bins.count - 1 else stops[b]] for b in range(near + 1, bins.count)]
@@ -269,7 +269,7 @@ class Kernel:
     """Sums spans by the kernels.
 
     Args:
-        always: on any device, by Triton's interpreter where it is no GPU; else on GPUs alone
+        always: True: on any device, by Triton's interpreter if it is no GPU; False: only on GPUs
     """
 
     def __init__(self, always: bool = False) -> None:
@@ -277,17 +277,17 @@ class Kernel:
         self._tables: dict[Any, Any] = {}
 
     def takes(self, scores: Scores, span: Span) -> bool:
-        """Whether the kernels can sum these; else tiles.py does."""
+        """Whether the kernels can sum these documents; otherwise tiles.py does."""
         firsts = list(range(span.k0, span.k0 + len(span.apart_keys)))
         return ((scores.query.is_cuda or self._always) and scores.weights is None and scores.bias is None and not callable(scores.mask)
                 and scores.query.shape[3] <= 256 and scores.query.dtype in (torch.float32, torch.float16, torch.bfloat16)
                 and span.apart_keys == firsts and len(firsts) <= FIRST_KEYS)
 
     def sums(self, scores: Scores, span: Span, bins: OffsetBins, cells: list[tuple[int, int, float]] | None) -> Iterator[tuple[TileSums, float]]:
-        """Sums of a span, or of sampled cells of its rows, and how many rows each row of them stands for."""
+        """Sums of a span, or of sampled cells of its rows, and the number of rows that each row stands for."""
         groups = []
         for r0, r1, factor in cells if cells is not None else [(span.q0, span.q1, 1.0)]:
-            # Without a causal mask every pair of a row apart is apart: these go row by row.
+            # Without a causal mask tiles.py sums the rows apart, since all of their pairs are apart.
             apart = [] if scores.causal else [i for i in span.apart_queries if r0 <= i < r1]
             after = max(apart, default=r0 - 1) + 1
             if apart and (added := weight_tiles(scores, span, r0, after, bins, OUTPUT_BYTES)) is not None:
@@ -303,7 +303,7 @@ class Kernel:
                     yield added, factor
 
     def _launch(self, scores: Scores, span: Span, bins: OffsetBins, groups: list[tuple[int, int, float]]) -> TileSums | None:
-        """Sums of a span's groups of rows; None: exponentials are too large for the reference."""
+        """Sums over groups of rows of a span; None: scores exceed the reference by too much."""
         device, (_, heads, queries, width), n = scores.query.device, scores.query.shape, len(span.rows)
         far_bins, keep, table, n_before, (low, high), near_tiles = self._table(bins, device)
         batch = torch.tensor(span.rows, dtype=torch.int32, device=device)
@@ -317,8 +317,8 @@ class Kernel:
                       PRECISION="tf32x3" if scores.query.dtype == torch.float32 else "tf32")
         group, cap = heads // scores.key.shape[1], float(scores.soft_cap or 1)
         held = scores.query if mask is None else mask
-        start = span.k0 - span.place                # the key at which the document begins
-        apart = len(span.apart_keys) + span.place   # keys from there that are apart
+        start = span.k0 - span.place                # key at which the document begins
+        apart = len(span.apart_keys) + span.place   # number of keys from there that are apart
         strides = (*scores.query.stride(), *scores.key.stride(), *m_strides)
         numbers = (scores.shift, span.k0, span.k1, start, apart, scores.scale, cap, *(w if w else _END for w in scores.window))
         logs = torch.full((n, heads, queries), math.inf, dtype=torch.float32, device=device)
@@ -383,6 +383,6 @@ class Kernel:
 
 
 def _blocks(groups: list[tuple[int, int, float]], rows: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Blocks of at most so many query rows: their first rows, their ends, and how many rows each row stands for."""
+    """Blocks of at most `rows` query rows: their first rows, their ends, and the number of rows that each row stands for."""
     starts, ends, factors = zip(*((r, min(r + rows, r1), factor) for r0, r1, factor in groups for r in range(r0, r1, rows)))
     return *(torch.tensor(of, dtype=torch.int32, device=device) for of in (starts, ends)), torch.tensor(factors, dtype=torch.float64, device=device)

@@ -1,4 +1,4 @@
-"""headwave.watch: sums of attention inside the user's own forward pass, beside the attention that the model computes."""
+"""headwave.watch: sums attention inside the user's own forward pass, beside the attention that the model computes."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from .rotary import CannotDeal, Rotations, Unturned, unturned
 from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, weight_tiles
 from .traces import TracedDocuments, Traces, require_whole
 
-CELL = 64                           # neighbouring query rows that are sampled together
+CELL = 64                           # number of neighbouring query rows that are sampled together
 BUDGET = {"cpu": 6 << 20}           # bytes of weights in a tile
-OTHER_BUDGET = 96 << 20             # ... on devices, whose calls cost more than their bytes
+OTHER_BUDGET = 96 << 20             # ... on other devices, where a call costs more than its bytes
 _CROSS = re.compile(r"cross|encoder_attn|EncDecAttention|encdec", re.IGNORECASE)
 
 
 class _Calls(threading.local):
-    """Calls of a watched model that one thread makes."""
+    """The calls of a watched model in one thread."""
 
     def __init__(self) -> None:
-        self.frames: list[Frame] = []        # models that are running, the outermost first
-        self.masks: list[MaskRecord] = []    # made since the call before
+        self.frames: list[Frame] = []        # running models, the outermost first
+        self.masks: list[MaskRecord] = []    # of masks made since the last call of the model ended
 
 
 @dataclasses.dataclass
@@ -51,8 +51,8 @@ class Call:
 
     Args:
         name: of the implementation
-        given: its arguments by name
-        path: of the module; times: which of its calls in one pass, from 1
+        given: arguments of the function, by name
+        path: of the module; times: number of the module's call in one pass, from 1
         cross: whether keys are of another sequence
         own: the model that reads the queries
     """
@@ -69,9 +69,9 @@ class Call:
 
 
 class Watch:
-    """A watch that is going on, from its making until close(), or the end of its `with`."""
+    """A running watch. It starts when it is made, and ends with close() or with its `with`."""
 
-    _before_dropout = False   # whether weights before dropout will do
+    _before_dropout = False   # whether weights before dropout are acceptable
 
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
                  kernel: str, seed: int, deal: bool, room: float, queries: bool, null: bool) -> None:
@@ -93,7 +93,7 @@ class Watch:
         self._model = weakref.ref(model)
         self._origin = self._origin_of(model)
         self._names, self.skipped = _attention_modules(model)
-        self._lock = threading.RLock()   # sums and documents are those of all threads
+        self._lock = threading.RLock()   # threads share sums and documents
         self._calls = _Calls()
         self._documents: dict[int, Documents] = {}
         self._layers: dict[tuple[str, int], Layer] = {}
@@ -115,7 +115,7 @@ class Watch:
         self.close()
 
     def close(self) -> None:
-        """Leaves the model as it was; what was summed stays."""
+        """Restores the model as it was. The sums stay."""
         if self._closed.alive:
             self._closed()
             self._calls = _Calls()
@@ -123,15 +123,15 @@ class Watch:
 
     @property
     def documents(self) -> int:
-        """Documents so far."""
+        """The number of documents so far."""
         return max((those.count for those in self._documents.values()), default=0)
 
     def result(self) -> Profiles:
-        """What was summed so far.
+        """Returns the sums so far.
 
         Raises:
-            ShapeError: no attention ran; FormatError: a call ended with an exception, so that sums hold parts of documents, or the calls hold
-                tokens that are not to be counted, or weights were NaN
+            ShapeError: no attention ran
+            FormatError: a call ended with an exception, calls held tokens that cannot be counted, or attention was NaN or infinite
         """
         with self._lock:
             return self._result()
@@ -157,7 +157,7 @@ class Watch:
                            functools.partial(words_of, self._tokenizer))
 
     def _warn_across(self, stacklevel: int) -> bool:
-        """Says where packed sequences were not kept apart; whether there are such."""
+        """Warns of packed sequences that were counted as one document, and returns whether there are any."""
         found = [documents.across for documents in self._documents.values() if documents.across]
         for across in found:
             warnings.warn(f"watch: position_ids begin anew at {across}, and the mask lets tokens look back across: counted as one document. "
@@ -172,10 +172,10 @@ class Watch:
     def _hook(self, model: torch.nn.Module) -> list[Any]:
         from transformers import PreTrainedModel
 
-        this = weakref.ref(self)   # hooks keep no watch alive
+        this = weakref.ref(self)   # hooks must not keep the watch alive
         handles = []
 
-        def seeing() -> "Watch | None":   # backward passes recompute what was seen
+        def seeing() -> "Watch | None":   # what a backward pass recomputes was seen before
             return this() if torch._C._current_graph_task_id() == -1 else None
 
         def begins(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
@@ -222,13 +222,13 @@ class Watch:
             frame.end(output)
 
     def _masked(self, given: dict[str, Any], mask: Any) -> None:
-        """A mask was made."""
+        """Notes a mask that transformers made."""
         self._calls.masks = [record for record in self._calls.masks[-31:] if record.mask is None or record.mask() is not None]
         if "q_length" in given and "kv_length" in given:
             self._calls.masks.append(mask_record(given, mask))
 
     def _rearranged(self, cache: Any, how: str) -> None:
-        """A method of a cache was called that removes tokens or moves rows."""
+        """Notes the call of a cache's method that removes tokens or moves rows."""
         with self._lock:
             for documents in self._documents.values():
                 cached = documents.caches.get(cache)
@@ -244,16 +244,16 @@ class Watch:
                     self._miscounted = rejected(cached.read, left)
 
     def _looks(self) -> bool:
-        """Whether attention that is computed now is to be summed."""
+        """Whether to sum attention that is computed now."""
         return bool(self._calls.frames)
 
     def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
-        """Attention was computed; under autocast, `cast` is its dtype."""
+        """Counts attention that was computed. `cast` is the dtype of autocast; None: no autocast."""
         with self._lock:
             if self._miscounted is None:
                 try:
                     self._count(function, name, args, kwargs, output, cast)
-                except Miscounted as reason:   # the model's call goes on, result() tells
+                except Miscounted as reason:   # the model's call goes on; result() raises the error
                     self._miscounted = reason
 
     def _count(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
@@ -303,7 +303,7 @@ class Watch:
             layer.kept.add(before, scores, spans, layer.traces.causal)
 
     def _instead_of(self, path: str) -> str:
-        """What to do where one module cannot be watched."""
+        """Advice for a model with a module that cannot be watched."""
         model = self._model()
         text = next((name for name, _ in model.named_modules() if name.endswith("language_model") and not path.startswith(f"{name}.")), None) if model else None
         if text is not None:
@@ -314,7 +314,7 @@ class Watch:
         return bool(_CROSS.search(path)) or bool(getattr(module, "is_cross_attention", False))
 
     def _frame_of(self, queries: int, batch: int) -> Frame:
-        """The innermost model that reads as many tokens as there are queries."""
+        """The innermost running model that reads as many tokens as there are queries, or the innermost of all."""
         for frame in reversed(self._calls.frames):
             if frame.shape is not None and frame.shape[1] == queries:
                 return frame
@@ -325,7 +325,7 @@ class Watch:
         for record in reversed(self._calls.masks):
             if mask is not None and record.mask is not None and record.mask() is mask:
                 return record
-        for record in () if own.masks else reversed(self._calls.masks):   # transformers makes none where it is given one
+        for record in () if own.masks else reversed(self._calls.masks):   # given a mask, transformers makes none
             if (record.queries, record.keys) == shape:
                 return record
         return None
@@ -374,7 +374,7 @@ class Watch:
             blocks = torch.tensor([d % self.blocks for d in span.documents], device=sums.device)
             key = self._counts_key(s, scores, span)
             if key not in own.counts:
-                own.counts[key] = self._tiles(scores, span), scores.mask   # the mask is kept, so that its id stays its own
+                own.counts[key] = self._tiles(scores, span), scores.mask   # the mask is kept, so that its id is not used again
             tiles, counted = own.counts[key][0]
             for counts, factor in counted:
                 sums.add(counts, blocks, factor)
@@ -389,7 +389,7 @@ class Watch:
                 layer.kept.add_weights(traced.without_first, spans, span)
 
     def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
-        """The documents of a span, for the traces of a layer."""
+        """The documents of a span, ready for the tiles of a layer."""
         require_whole(scores, span, self._first, self.rows, layer.path)
         ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _ in counted)
         if layer.traces is not None and layer.traces.causal == ahead:
@@ -400,15 +400,15 @@ class Watch:
         return TracedDocuments(layer.traces, scores, span, BUDGET.get(scores.query.device.type, OTHER_BUDGET) // 4)
 
     def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:
-        """What the pairs of a span depend on."""
+        """All that the counts of a span's pairs depend on."""
         return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
 
     def _parts(self, scores: Scores, span: Span, tiles: Any, see: Callable[..., None] | None = None) -> Iterator[tuple[TileSums, float]]:
-        """Sums of some query rows of a span, and how many rows each of them stands for.
+        """Sums over query rows of a span, and the number of rows that each row stands for.
 
         Args:
-            tiles: query rows, as sampled_tiles() gives them; None: all
-            see: is given every tile of weights
+            tiles: query rows from sampled_tiles(); None: all
+            see: called with every tile of weights
         """
         budget = BUDGET.get(scores.query.device.type, OTHER_BUDGET)
         if see is None and self._kernel is not None and self._kernel.takes(scores, span):
@@ -423,7 +423,7 @@ class Watch:
                 yield added, factor
 
     def _keep(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], before: Unturned) -> None:
-        """Makes ready to keep queries and keys of the documents of a call."""
+        """Prepares a layer to keep queries and keys of the documents of a call."""
         if scores.weights is not None:
             raise CannotDeal(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
         for s, span in enumerate(spans):
@@ -440,7 +440,7 @@ class Watch:
                 raise CannotDeal(f"watch: {layer.path} has another mask in document {span.documents[0]} than in those before; watch it without deal")
 
     def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float]] | None, list[Any]]:
-        """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
+        """Sampled query rows (None: all), and the counts of their pairs, which all layers with the same mask share."""
         tiles = None
         if self.rows is not None and span.q1 - span.q0 > self.rows:
             tiles = self._sampled(scores, span, span.documents[0])
@@ -450,7 +450,7 @@ class Watch:
         return tiles, [(counts, factor) for r0, r1, factor in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
 
     def _sampled(self, scores: Scores, span: Span, number: int) -> list[tuple[int, int, float]]:
-        """Query rows of a span, drawn by the seed and a number."""
+        """Query rows of a span, sampled by the seed and a number."""
         return sampled_tiles(span.q0, span.q1, span.position(0, scores.shift), self.rows, np.random.default_rng((self._seed, number)), CELL)
 
 
@@ -467,10 +467,10 @@ def _kernel(name: str) -> Any:
 
 
 def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str]]:
-    """Modules that call transformers' attention functions, by id, and the layers without attention, by name.
+    """Modules that call transformers' attention functions, by id, and names of layers without attention.
 
     Raises:
-        FormatError: a module computes attention by itself, or none calls the functions
+        FormatError: a module computes attention by itself, or no module calls these functions
     """
     names: dict[int, str] = {}
     modules = list(model.named_modules())
@@ -491,7 +491,7 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
             raise FormatError(f"watch: {path} ({kind.__name__}) computes attention by itself, not by transformers' attention functions, so that "
                               "watch cannot see it; capture its queries and keys (headwave.capture), or watch another part of the model")
     skipped: list[str] = []
-    lists: list[str] = []   # parts of a layer are no layers
+    lists: list[str] = []   # lists of layers; lists within a layer do not count
     for path, module in modules:
         if isinstance(module, torch.nn.ModuleList) and not any(path.startswith(f"{outer}.") for outer in lists):
             there = [any(id(m) in names for m in layer.modules()) for layer in module]
@@ -504,7 +504,7 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
 
 
 def _mixer(layer: torch.nn.Module) -> str:
-    """What a layer without attention has in its place: its first part that is no norm."""
+    """The type of what a layer has in place of attention: its first part that is not a norm."""
     return next((type(child).__name__ for child in layer.children() if "Norm" not in type(child).__name__), type(layer).__name__)
 
 
@@ -530,10 +530,10 @@ _REARRANGING = ("crop", "reorder_cache", "batch_repeat_interleave", "batch_selec
 
 
 class _Interfaces:
-    """Stands in transformers' registries of attention and mask functions, and in methods of its caches, while anything is watched.
+    """Replaces the look-ups in transformers' registries of attention and mask functions, and methods of its caches, while anything is watched.
 
-    Names of implementations stay as they are, and so does every decision of a model that depends on them: what a registry gives out is the
-    function that it holds, seen by the watches. Masks are made as before, by the name that the mask registry knows.
+    Names of implementations stay as they are, and so does every decision of a model that depends on them. A look-up returns the function that
+    the registry holds, wrapped so that the watches see its calls.
     """
 
     _one: "_Interfaces | None" = None
@@ -627,7 +627,7 @@ class _Interfaces:
 
 @contextlib.contextmanager
 def _without_autocast(device: str) -> Iterator[None]:
-    """Sums are taken in the dtype that they ask for."""
+    """Turns autocast off, so that sums keep their own dtype."""
     with contextlib.ExitStack() as stack:
         for each in {device, "cpu"}:
             if torch.amp.is_autocast_available(each):
@@ -651,7 +651,7 @@ def _detach(handles: list[Any], interfaces: _Interfaces, watch: int, rotations: 
 
 
 def _forget_compiled() -> None:
-    """Has torch.compile look at models again: it does not notice hooks that come or go."""
+    """Makes torch.compile trace models again, since it does not notice that hooks come or go."""
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None and dynamo.utils.counters["frames"]:
         dynamo.reset()

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, those of HDF5 by h5py."""
+"""Files that appear whole or not at all, and HDF5 files of this kind, which h5py writes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..errors import FormatError, IoError
 
 @contextlib.contextmanager
 def replaced(path: str, overwrite: bool = False) -> Iterator[str]:
-    """The temporary name of a new file, which takes the name `path` in the end; it is removed if an exception is raised.
+    """The temporary name of a new file. At the end the file gets the name `path`; if an exception is raised, it is removed.
 
     Raises:
-        IoError: it cannot be made, or cannot take the name, since another file has it and may not be overwritten
+        IoError: the file cannot be created, or another file has its name and may not be overwritten
     """
     new = _core.NewFile(path, overwrite)
     try:
@@ -28,19 +28,19 @@ def replaced(path: str, overwrite: bool = False) -> Iterator[str]:
 
 
 class NewHdf5:
-    """A new HDF5 file under a temporary name: `file`, of h5py, which write() fills, until finish() or abandon().
+    """A new HDF5 file, `file` of h5py, under a temporary name until finish() or abandon(). Only write() may fill it.
 
     Raises:
-        IoError: as replaced(); FormatError: h5py is not installed
+        IoError: as in replaced(); FormatError: h5py is not installed
     """
 
     def __init__(self, path: str, overwrite: bool) -> None:
         h5py = h5py_module()
         self._path, self._new = path, _core.NewFile(path, overwrite)
         self._disk = _Disk(self._new.temporary, "r+")
-        self._thread = concurrent.futures.ThreadPoolExecutor(1)   # Ctrl-C is raised in the main thread, and here it would be in the library
+        self._thread = concurrent.futures.ThreadPoolExecutor(1)   # Ctrl-C, raised in the main thread, cannot interrupt the HDF5 library here
         self.file = self._thread.submit(h5py.File, self._disk, "w").result()
-        # Nobody may call abandon(), and a file that is open when Python ends would write by what is no longer there.
+        # Nobody need call abandon(), but a file that is still open when Python ends would write through objects that are gone.
         self.abandon = weakref.finalize(self, _abandon, self.file, self._disk, self._thread, self._new)
 
     def __enter__(self) -> "NewHdf5":
@@ -54,10 +54,10 @@ class NewHdf5:
             self.abandon()
 
     def write(self, work: Callable[[], Any]) -> None:
-        """Does what writes to the file.
+        """Does work that writes to the file.
 
         Raises:
-            IoError: the disk refused something
+            IoError: the disk reported an error
         """
         try:
             self._thread.submit(work).result()
@@ -73,12 +73,12 @@ class NewHdf5:
 
 
 def _abandon(file: Any, disk: "_Disk", thread: concurrent.futures.Executor, new: Any) -> None:
-    """Removes what has not got its name."""
+    """Removes a file that has not got its name."""
     disk.failed = disk.failed or OSError("abandoned")   # nothing more is written
     with contextlib.suppress(Exception):
         try:
             thread.submit(file.close).result()
-        except RuntimeError:   # Python ends, and begins no work
+        except RuntimeError:   # Python is ending, and starts no more work
             file.close()
     thread.shutdown()
     disk.close()
@@ -86,7 +86,7 @@ def _abandon(file: Any, disk: "_Disk", thread: concurrent.futures.Executor, new:
 
 
 class _Disk(io.FileIO):
-    """A file that keeps its first error of a write to itself: the HDF5 library crashes when it closes what it could not write."""
+    """A file that keeps its first write error to itself, since the HDF5 library crashes when it closes what it could not write."""
 
     failed: OSError | None = None
 
