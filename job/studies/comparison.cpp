@@ -145,7 +145,9 @@ const std::pair<const char*, Names> subjects[]{
     {"model",
      {"layers", "heads", "kv_heads", "d_model", "d_head", "attention", "position_term", "hidden_states",
       "stored_layers", "score_scale"}},
-    {"text", {"documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256", "ids_sha256"}}};
+    {"text",
+     {"documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256", "ids_sha256", "unknown_share",
+      "unk_strings", "equal_documents", "padding_removed"}}};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);
