@@ -239,6 +239,10 @@ std::vector<ResultGroup> result_groups(const Result& result) {
     group->fields.push_back(&field);
     add_axes(*group, field);
   }
+  for (const ResultGroup& group : groups)
+    for (const Axis* axis : group.axes)
+      if (const std::string name = group.name + "/" + axis->name; names.contains(name))
+        refuse(name, "a Field and an axis have this name: rename one");
   return groups;
 }
 

@@ -229,6 +229,7 @@ TEST_CASE("result file: what the format cannot hold is refused, and leaves no fi
   other_unit.unit = "token";
   refuse(make_field("offset_trace/x", {other_unit}, "1", "", three), "'head' has other values or units");
   refuse(make_field("offset_trace/mean_weight", {head}, "1", "", three), "two Fields");
+  refuse(make_field("offset_trace/head", {head}, "1", "", three), "'offset_trace/head': a Field and an axis");
   refuse(make_field("offset_trace", {head}, "1", "", three), "group/quantity");
   refuse(make_field("a/b/c", {head}, "1", "", three), "group/quantity");
   refuse(make_field("provenance/x", {head}, "1", "", three), "group/quantity");
