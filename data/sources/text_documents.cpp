@@ -346,8 +346,11 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
   std::vector<IdPair> documents;
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   for (const std::size_t line : lines) {
-    documents.push_back({ids_between(sources[line], *tokenizer, special),
-                         read_by_decoder(ids_between(targets[line], *tokenizer, special), decoder_start)});
+    Ids target_ids = ids_between(targets[line], *tokenizer, special);
+    if (target_ids.empty())
+      throw FormatError(fmt::format("{}: line {} has no tokens; expected at least one", written.name(), line + 1));
+    documents.push_back(
+        {ids_between(sources[line], *tokenizer, special), read_by_decoder(std::move(target_ids), decoder_start)});
     require_fits_model(documents.back(), std::ssize(documents) - 1, options, read.name());
   }
   Attributes provenance = provenance_of(read, documents);

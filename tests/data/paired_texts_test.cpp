@@ -70,6 +70,9 @@ TEST_CASE("lines that are no pairs are refused by number") {
   CHECK_THROWS_WITH(it.pairs("a b c\n", "b\n", {.documents = {}, .length = {}, .positions = 4}),
                     ContainsSubstring("document 0 has 5 tokens"));
   CHECK_THROWS_AS(it.pairs("", "b\n"), FormatError);
+  const PackingOptions bare{std::nullopt, std::nullopt, false};
+  CHECK_THROWS_WITH(it.pairs("a\nb\n", "b\n\x01\n", bare), ContainsSubstring("target: line 2 has no tokens"));
+  CHECK_THROWS_WITH(it.pairs("\x01\n", "b\n", bare), ContainsSubstring("text: document 0 has no token ids"));
   CHECK_THROWS_AS(it.pairs("a\n", "\xff\n"), FormatError);
 }
 
