@@ -239,10 +239,14 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
     const TensorInfo& info =
         infos_.emplace_back(TensorInfo{tensor.name, tensor.dtype, tensor.shape, 0, tensor.bytes.size()});
     const std::optional<NumberType> type = number_type(tensor.dtype);
-    if (!type || tensor.bytes.size() != static_cast<std::size_t>(info.size()) * size_of(*type))
-      throw FormatError(fmt::format("{}: tensor '{}' of {} has {} bytes, its shape {} says otherwise; give it whole",
-                                    called, printable(tensor.name), tensor.dtype, tensor.bytes.size(),
-                                    shape_text(tensor.shape)));
+    if (!type)
+      throw FormatError(
+          fmt::format("{}: tensor '{}' has the unknown type '{}'; expected one of safetensors, such as F32", called,
+                      printable(tensor.name), printable(tensor.dtype, 20)));
+    if (const auto expected = static_cast<std::size_t>(info.size()) * size_of(*type); tensor.bytes.size() != expected)
+      throw FormatError(fmt::format("{}: tensor '{}' has {} bytes; expected {}, as its shape {} of {} needs", called,
+                                    printable(tensor.name), tensor.bytes.size(), expected, shape_text(tensor.shape),
+                                    tensor.dtype));
     if (!places_.emplace(tensor.name, Place{tensor.bytes, &info, nullptr}).second)
       throw FormatError(fmt::format("{}: two tensors are called '{}'", called, printable(tensor.name)));
     names_.push_back(tensor.name);
