@@ -578,11 +578,14 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
   if (raw || share >= enough) return;
   std::vector<Remedy> remedies{give("any_states", "", "to take states that were changed on purpose")};
   if (!post) remedies.insert(remedies.begin(), give("apply_norm", "", "if these are raw residual states"));
-  throw FormatError(fmt::format("{} does not look normalised by the norm before layer {}'s attention: (x - shift) / "
-                                "scale has mean 0 and variance 1 in {:.1f} % of the rows, expected {:g} % or more{}",
-                                called, layer, 100 * share, 100 * enough,
-                                post ? "; are they of another layer, or from before the norm?" : ""),
-                    std::move(remedies));
+  throw FormatError(
+      fmt::format("{} does not look normalised by the norm before layer {}'s attention: {} in {:.1f} % of the "
+                  "rows, expected {:g} % or more{}",
+                  called, layer,
+                  norm.kind == NormKind::layer ? "(x - shift) / scale has mean 0 and variance 1"
+                                               : "x / scale has mean square 1",
+                  100 * share, 100 * enough, post ? "; are they of another layer, or from before the norm?" : ""),
+      std::move(remedies));
 }
 
 /// Refuses states unlike a norm's output, or normalises raw states of a pre-norm model on request.
