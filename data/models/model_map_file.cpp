@@ -41,7 +41,7 @@ class MapReader {
   [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
   /// @throws FormatError always: with the place, the key and what it should be
   [[noreturn]] void fail(std::string_view key, const std::string& expected) const {
-    throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
+    fail_map_key(place_, key, expected);
   }
   /// @throws FormatError if a key was not read: it is misspelt, or would silently be ignored
   void refuse_others() const {

@@ -93,9 +93,7 @@ class MapResolver {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view key, const char* expected) const {
-    throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
-  }
+  [[noreturn]] void fail(std::string_view key, const char* expected) const { fail_map_key(place_, key, expected); }
 
   [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
     if (!node.is_string()) fail(key, "text");
@@ -199,6 +197,10 @@ toml::table family_file(const std::string& family, const std::string& place) {
   }
   throw FormatError(fmt::format("{}: there is no family '{}'; expected one of {}", place, printable(family, 60),
                                 fmt::join(known_families(), ", ")));
+}
+
+void fail_map_key(std::string_view place, std::string_view key, std::string_view expected) {
+  throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place, key, expected));
 }
 
 void ask_for_all(const toml::node& map, const ModelConfig& config) {
