@@ -529,7 +529,7 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
 }
 
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts) {
-  ModelMap map = model_map_of(toml_of_file(file, "a model map"), facts, file.string());
+  ModelMap map = model_map_of(toml_of_file(file, "a model map"), facts, shown_path(file));
   map.reason = fmt::format("{} says so", file.filename().string());
   return map;
 }

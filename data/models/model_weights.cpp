@@ -174,7 +174,7 @@ class TensorReader {
       return view;
     } catch (const FormatError& problem) {
       if (!first) return {};
-      const std::string file = checkpoint().path().string() + ": ";
+      const std::string file = shown_path(checkpoint().path()) + ": ";
       const std::string line = problem.what();
       add_problem(line.starts_with(file) ? line.substr(file.size()) : line);
       return {};
