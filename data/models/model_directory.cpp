@@ -185,12 +185,12 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
     if (!config.has(key)) continue;
     const std::int64_t id = config.integer(key);
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-      throw FormatError(fmt::format("{}: {} is {}, expected the id of a token", config.place(), key, id));
+      throw FormatError(fmt::format("{}: '{}' is {}, expected the id of a token", config.place(), key, id));
     return static_cast<std::int32_t>(id);
   }
-  throw FormatError(fmt::format("{}: no {}, the id that the decoder reads first; expected it in config.json",
+  throw FormatError(fmt::format("{}: '{}' is missing; expected the id of the token that the decoder reads first",
                                 shown_path(folder / "config.json"), key),
-                    give("ids", "FILE", "to give token ids"));
+                    give("ids", "FILE", "with token ids"));
 }
 
 Attributes exceeded_lengths(const std::filesystem::path& folder, Index tokens) {

@@ -96,7 +96,7 @@ class MapResolver {
   [[noreturn]] void fail(std::string_view key, const char* expected) const { fail_map_key(place_, key, expected); }
 
   [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
-    if (!node.is_string()) fail(key, "text");
+    if (!node.is_string()) fail(key, "a string");
     return node.as_string()->get();
   }
 
@@ -111,7 +111,7 @@ class MapResolver {
   [[nodiscard]] std::vector<std::string> texts_of(const toml::node* list, std::string_view key) const {
     std::vector<std::string> texts;
     if (list == nullptr) return texts;
-    if (!list->is_array()) fail(key, "a list of texts");
+    if (!list->is_array()) fail(key, "a list of strings");
     for (const toml::node& entry : *list->as_array()) texts.push_back(text_of(entry, key));
     return texts;
   }
@@ -157,7 +157,7 @@ class MapResolver {
                                                              : node.value<double>();
     if (!wanted) fail(key, "a number, true, false, an expression or a list of words");
     if (config.number(key) != *wanted)
-      config.fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key,
+      config.fail(fmt::format("'{}' is {}, which changes what the model computes in an unknown way; expected {}", key,
                               config.shown(key),
                               node.is_boolean() ? fmt::format("{}", *wanted != 0) : fmt::format("{}", *wanted)));
   }
