@@ -147,7 +147,7 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
     if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
       found += (found.empty() ? "" : ", ") + std::string(name);
   if (found.empty())
-    listing.notes.emplace_back("no tokenizer files: texts cannot be read, token ids can");
+    listing.notes.emplace_back("no tokenizer files: only token ids can be read, not texts");
   else
     listing.facts["tokenizer_files"] = found;
 }
