@@ -245,7 +245,7 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
     const std::optional<NumberType> type = number_type(tensor.dtype);
     if (!type)
       throw FormatError(
-          fmt::format("{}: tensor '{}' has the unknown type '{}'; expected one of safetensors, such as F32", called,
+          fmt::format("{}: tensor '{}' has the unknown type '{}'; expected a type of safetensors, such as F32", called,
                       printable(tensor.name), printable(tensor.dtype, 20)));
     if (const auto expected = static_cast<std::size_t>(info.size()) * size_of(*type); tensor.bytes.size() != expected)
       throw FormatError(fmt::format("{}: tensor '{}' has {} bytes; expected {}, as its shape {} of {} needs", called,

@@ -89,7 +89,7 @@ ModelConfig ModelConfig::object(const std::string& key) const {
 
 std::vector<std::string> ModelConfig::words(const std::string& key) const {
   const auto refuse = [&] {
-    fail(fmt::format("'{}' is {}, expected a list of strings, or one such as \"a|b\"", key, shown(key)));
+    fail(fmt::format("'{}' is {}, expected a list of strings, or one string such as \"a|b\"", key, shown(key)));
   };
   std::vector<std::string> words;
   if (!has(key)) return words;

@@ -476,7 +476,7 @@ StackMap completed(StackMap stack, const std::string& place, const MapExpression
   const bool compared = stack.positions.kind == PositionKind::disentangled;
   const DisentangledMap& disentangled = stack.positions.disentangled;
   require(compared == (!stack.position_key.empty() || !stack.position_query.empty()),
-          "disentangled positions need 'position_key' or 'position_query', which need disentangled positions");
+          "disentangled positions and 'position_key' or 'position_query' belong together; give both or neither");
   require(!compared || !disentangled.vectors.empty(), "disentangled positions need 'vectors'");
   require(!compared || DisentangledTerm::allows(disentangled.rows),
           "'buckets' of disentangled positions must be 0 or at least 2; 'farthest' at least 1, and with "

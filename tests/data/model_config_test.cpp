@@ -60,7 +60,7 @@ TEST_CASE("words come as a list or in one text, and nothing else is one") {
   CHECK(config->words("text") == config->words("list"));
   CHECK(config->words("none").empty());
   CHECK(config->words("absent").empty());
-  CHECK_THROWS_WITH(config->words("number"), ContainsSubstring("expected a list of strings, or one such as"));
+  CHECK_THROWS_WITH(config->words("number"), ContainsSubstring("expected a list of strings, or one string such as"));
   CHECK_THROWS_AS(config->words("mixed"), FormatError);
 }
 
