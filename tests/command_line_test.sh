@@ -117,7 +117,7 @@ expect 2 "- is standard input, which --text reads" run --model x --text - --targ
 expect 1 "give --apply-norm if these are raw" -q run $raw --only measured_offset --no-figures --out "$work/raw"
 # shellcheck disable=SC2086
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
-expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
+expect 1 "it holds 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
 expect 2 "--axes" run --states x --axes token --dataset y --out "$work/r"
 expect 2 "--axes: says the axes of --dataset; give that too" run --states x --axes token,width --out "$work/r"
 expect 2 "give --model too" run --states x --apply-norm --out "$work/r"
@@ -185,15 +185,15 @@ printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n' >"$work/bert/vocab.txt"
 quick="--only measured_offset --no-figures"
 printf 'a b\nc \351 a\n' >"$work/latin1.txt"
 printf 'a\000 \000b\000' >"$work/utf16.txt"
-expect 1 "latin1.txt: line 2, offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
-expect 1 'utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; convert it, as `iconv -f UTF-16 -t UTF-8` does' run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
+expect 1 "latin1.txt: line 2, byte offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
+expect 1 'utf16.txt: line 1, byte offset 1: a NUL byte, which text never contains; expected text in UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`' run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
 expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8" run --model "$work/bert" --text "$work/bert/model.safetensors" --out "$work/e"
 
 # One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
 printf 'a b c\n' >"$work/sentence.txt"
 expect 0 "sentence.txt: one document of 5 tokens; statistics over so few are rough; 100 are usual" run --model "$work/bert" --text "$work/sentence.txt" --out "$work/one" $quick
-expect 1 "3 tokens, enough for 0 documents of 6; 1 were asked for" run --model "$work/bert" --text "$work/sentence.txt" --length 6 --out "$work/e"
-expect 1 "enough for 0 documents of 40; 2 were asked for" run --model "$work/bert" --text "$work/sentence.txt" --documents 2 --out "$work/e"
+expect 1 "3 tokens, enough for 0 documents of 6, but 1 are requested" run --model "$work/bert" --text "$work/sentence.txt" --length 6 --out "$work/e"
+expect 1 "enough for 0 documents of 40, but 2 are requested" run --model "$work/bert" --text "$work/sentence.txt" --documents 2 --out "$work/e"
 expect 1 "standard input: it is empty; expected text" run --model "$work/bert" --text - --out "$work/e"
 expect_of_input() {  # as expect, with standard input
   "$headwave" run --model "$work/bert" "$2" - --out "$work/piped" --force $quick >"$work/out" 2>"$work/err" <"$3" || { echo "FAILED: headwave run $2 - <$3"; cat "$work/err"; failed=1; }
@@ -241,7 +241,7 @@ for family in vit whisper; do
   printf '{"model_type": "%s"}' $family >"$work/$family/config.json"
   expect 1 "model type '$family' is not known" run --model "$work/$family" --ids "$work/ids.json" --out "$work/v"
 done
-expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
+expect 1 "beyond.json: document 1, token 1 has the id 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
 expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
 expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
@@ -729,12 +729,12 @@ sound="run --model $work/bert --ids $work/line.txt $quick --out"
 expect 0 "wrote" $sound "$work/sound"
 cp -r "$work/sound" "$work/unsound"
 change "$work/unsound/results.h5"
-problem="unsound/results.h5: is not what was written: the digest at its end is that of other bytes"
+problem="unsound/results.h5: was changed or damaged after it was written: the digest at its end does not match its content"
 expect 3 "$problem" validate "$work/unsound"
 expect 1 "$problem" inspect "$work/unsound"
 expect 1 "$problem" inspect "$work/unsound" --json
 for command in report figures "export --csv $work/unsound-tables" "compare $work/sound"; do
-  expect 1 "$problem; put a sound copy in its place, or remove it" $command "$work/unsound"
+  expect 1 "$problem; replace it by an intact copy, or remove it" $command "$work/unsound"
 done
 expect 1 "$problem" -q $sound "$work/unsound" --resume
 
@@ -759,7 +759,7 @@ expect 0 "" $resumed --force
 [ ! -e "$work/u/results.unfinished" ] || { echo "FAILED: an unfinished run stays"; failed=1; }
 
 # One command at a time writes to a folder.
-(flock -x 9; expect 1 "another headwave is writing here" $resumed --force; exit $failed) 9>"$work/u/.headwave.lock" || failed=1
+(flock -x 9; expect 1 "another headwave process is writing here" $resumed --force; exit $failed) 9>"$work/u/.headwave.lock" || failed=1
 expect 0 "" $resumed --force
 
 # What lies beside a finished file goes when the run is resumed.

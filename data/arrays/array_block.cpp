@@ -110,7 +110,8 @@ std::optional<NumberType> number_type(std::string_view dtype) {
 
 void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into) {
   if (bytes.size() != into.size() * size_of(type))
-    throw ShapeError(fmt::format("{} bytes of {}, expected {} numbers", bytes.size(), name_of(type), into.size()));
+    throw ShapeError(fmt::format("found {} bytes for {} numbers of {}, expected {} bytes", bytes.size(), into.size(),
+                                 name_of(type), into.size() * size_of(type)));
   if (type != NumberType::f32 || order != ByteOrder::little)
     stored_type(type).put(bytes, order, into);
   else if (!bytes.empty())
@@ -215,7 +216,7 @@ void require_inside(const ArrayBlock& block, const std::vector<Index>& shape, co
     inside = block.first[a] >= 0 && block.count[a] >= 0 && block.first[a] <= shape[a] &&
              block.count[a] <= shape[a] - block.first[a];
   if (!inside)
-    throw ShapeError(fmt::format("{}asked for {} entries from {} on, of an array of shape {}", called,
+    throw ShapeError(fmt::format("{}the requested block of shape {} at {} lies outside the array of shape {}", called,
                                  shape_text(block.count), shape_text(block.first), shape_text(shape)));
 }
 

@@ -16,9 +16,9 @@ void put_mxfp4(std::span<const std::byte> codes, std::span<const std::byte> scal
   constexpr std::size_t bytes = mxfp4_block / 2;
   constexpr unsigned no_number = 255, lower = 0x0FU;
   if (codes.size() != scales.size() * bytes || into.size() != scales.size() * mxfp4_block)
-    throw ShapeError(
-        fmt::format("put_mxfp4: {} bytes of codes, {} scales and {} floats; expected 16 and 32 of each scale",
-                    codes.size(), scales.size(), into.size()));
+    throw ShapeError(fmt::format(
+        "put_mxfp4: found {} bytes of codes and {} floats for {} scales; expected 16 bytes and 32 floats for each",
+        codes.size(), into.size(), scales.size()));
   for (std::size_t block = 0; block < scales.size(); ++block) {
     const auto exponent = std::to_integer<unsigned>(scales[block]);
     const float scale = exponent == no_number ? std::numeric_limits<float>::quiet_NaN()

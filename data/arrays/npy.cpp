@@ -67,7 +67,7 @@ std::string json_of_header(std::string_view text, const std::string& file) {
     const char c = text[at];
     if (quote != '\0') {
       // NumPy writes no escapes in types, and the column names of structured arrays are not used here.
-      if (c == '\\' || c == '\0' || c == '\n' || c == '"') refuse(at, "expected a text in quotes without backslashes");
+      if (c == '\\' || c == '\0' || c == '\n' || c == '"') refuse(at, "expected a quoted string without backslashes");
       json += c == quote ? '"' : c;
       if (c == quote) quote = '\0';
     } else if (c == '\'' || c == '"') {
@@ -121,15 +121,18 @@ NpyInfo info_of(std::string_view text, std::size_t bytes, const std::string& nam
   const std::size_t major = byte(6);
   const std::size_t minor = byte(7);
   if (major < 1 || major > 3 || minor != 0)
-    throw FormatError(fmt::format("{}: npy format version {}.{}, expected 1.0, 2.0 or 3.0", name, major, minor));
+    throw FormatError(fmt::format("{}: the npy format version is {}.{}, expected 1.0, 2.0 or 3.0", name, major, minor));
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t start = magic.size() + 2 + length_bytes;
-  if (text.size() < start) throw FormatError(fmt::format("{}: the npy header is cut short", name));
+  if (text.size() < start)
+    throw FormatError(fmt::format("{}: the npy header is incomplete: the file is cut short", name));
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= byte(8 + i) << (8 * i);
   if (length > text.size() - start || length > longest_npy_header)
     throw FormatError(
-        fmt::format("{}: an npy header of {} bytes does not fit in the file of {} bytes", name, length, bytes));
+        fmt::format("{}: the npy header should have {} bytes; expected at most {} in a file of {} bytes: the file is "
+                    "damaged or cut short",
+                    name, length, longest_npy_header, bytes));
   NpyInfo info = info_of_header(text.substr(start, length), name);
   info.data = start + length;
   return info;
@@ -140,22 +143,25 @@ void check_size(const NpyInfo& info, const std::optional<std::size_t>& entry_byt
   std::size_t bytes = entry_bytes.value_or(1);
   for (const Index size : info.shape)
     if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes))
-      throw FormatError(fmt::format("{}: the shape has more entries than any file can hold", name));
+      throw FormatError(
+          fmt::format("{}: the shape has more entries than any file can hold: the file is damaged", name));
   if (entry_bytes && bytes != file_bytes - info.data)
     throw FormatError(
-        fmt::format("{}: the header promises {} bytes of {}, the file holds {}: it is cut short or has something "
-                    "appended",
+        fmt::format("{}: the header promises {} bytes of {}, but {} bytes follow it: the file is cut short or has "
+                    "something appended",
                     name, bytes, info.dtype, file_bytes - info.data));
 }
 
 void complete_info(NpyInfo& info, std::size_t bytes, const std::string& name) {
   if (holds_objects(info))
     throw FormatError(
-        fmt::format("{}: holds Python objects, a pickle that would run code when loaded: save it with a number type "
-                    "instead, as in numpy.save(path, numpy.asarray(x, dtype='float32')), texts with dtype=str",
+        fmt::format("{}: holds Python objects, a pickle that would run code when loaded; save numbers as in "
+                    "numpy.save(path, numpy.asarray(x, dtype='float32')), strings with dtype=str",
                     name));
   const std::optional<Element> element = element_of(info.descr);
-  if (!element) throw FormatError(fmt::format("{}: '{}' is not a NumPy type", name, printable(info.descr, 40)));
+  if (!element)
+    throw FormatError(
+        fmt::format("{}: the npy header: descr '{}' is not a NumPy type", name, printable(info.descr, 40)));
   info.dtype = element->dtype;
   info.big_endian = info.descr.starts_with('>');
   info.number = element->number;
@@ -193,9 +199,9 @@ NpyInfo npy_info(const std::filesystem::path& path) {
 
 PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name) {
   if (!info.number)
-    throw FormatError(fmt::format(
-        "{}: holds {} values, expected real numbers{}", name, info.dtype,
-        info.descr.ends_with("V2") ? "; bfloat16 has no place in this format: save x.astype('float32')" : ""));
+    throw FormatError(
+        fmt::format("{}: holds {} values, expected real numbers{}", name, info.dtype,
+                    info.descr.ends_with("V2") ? "; the npy format has no bfloat16: save x.astype('float32')" : ""));
   return {info.shape, *info.number, info.big_endian ? ByteOrder::big : ByteOrder::little, info.fortran_order,
           info.data};
 }
@@ -205,10 +211,11 @@ std::vector<std::string> npy_texts(const FileBytes& bytes, const NpyInfo& info, 
   const auto entries = static_cast<std::size_t>(
       std::accumulate(info.shape.begin(), info.shape.end(), Index{1}, std::multiplies<Index>()));
   if (info.dtype != "string" || info.fortran_order)
-    throw FormatError(fmt::format("{}: holds {}{} values, expected text in C order", name, info.dtype,
-                                  info.fortran_order ? " in Fortran order," : ""));
+    throw FormatError(fmt::format("{}: holds {} values{}, expected strings in C order", name, info.dtype,
+                                  info.fortran_order ? " in Fortran order" : ""));
   if (size > most_npy_text || entries > most_npy_text)
-    throw FormatError(fmt::format("{}: {} texts of {} bytes are more than is read", name, entries, size));
+    throw FormatError(fmt::format("{}: holds {} strings in {} bytes, expected at most {} of each", name, entries, size,
+                                  most_npy_text));
   std::vector<std::byte> raw(size);
   bytes.read(info.data, raw);
   const std::size_t entry = entries == 0 ? 0 : size / entries;

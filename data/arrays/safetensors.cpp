@@ -57,8 +57,10 @@ TensorInfo tensor_info(const std::string& name, const json& described, const std
   };
   TensorInfo info{name, entry.text("dtype"), {}, 0, 0};
   const std::optional<std::size_t> width = bytes_per_entry(info.dtype);
-  require(width.has_value(), fmt::format("the type '{}' is not known", printable(info.dtype, 20)));
-  std::size_t bytes = width.value_or(0);
+  if (!width)
+    throw FormatError(
+        fmt::format("{}: the type '{}' is not known; save the tensor in float32", place, printable(info.dtype, 20)));
+  std::size_t bytes = *width;
   for (const std::size_t size : sizes("shape")) {
     info.shape.push_back(static_cast<Index>(size));
     require(!__builtin_mul_overflow(bytes, size, &bytes), "the shape has more entries than any file can hold");
@@ -69,8 +71,9 @@ TensorInfo tensor_info(const std::string& name, const json& described, const std
   info.end = offsets[1];
   require(info.begin <= info.end && info.end <= data_bytes,
           fmt::format("bytes {} to {} are not inside the {} bytes of data", info.begin, info.end, data_bytes));
-  require(info.end - info.begin == bytes, fmt::format("{} of shape {} needs {} bytes, the offsets give {}", info.dtype,
-                                                      shape_text(info.shape), bytes, info.end - info.begin));
+  require(info.end - info.begin == bytes,
+          fmt::format("{} of shape {} needs {} bytes, but the offsets give {}", info.dtype, shape_text(info.shape),
+                      bytes, info.end - info.begin));
   return info;
 }
 
@@ -86,7 +89,7 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
   const std::string name = shown_path(file.path());
   std::uint64_t length = 0;
   if (file.size() < sizeof length)
-    throw FormatError(fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
+    throw FormatError(fmt::format("{}: has {} bytes, too few for a safetensors file", name, file.size()));
   require_no_pointer(file.text(0, 64), file.path());
   file.read(0, std::as_writable_bytes(std::span(&length, 1)));
   if (length > longest_header || length > file.size() - sizeof length)
@@ -118,7 +121,8 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
     filled = tensor.end;
   }
   if (filled != data_bytes)
-    throw FormatError(fmt::format("{}: the tensors fill {} bytes, the file has {}", name, filled, data_bytes));
+    throw FormatError(fmt::format("{}: the tensors fill {} bytes, but {} bytes follow the header: the file is damaged",
+                                  name, filled, data_bytes));
   return read;
 }
 
@@ -239,10 +243,14 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
     const TensorInfo& info =
         infos_.emplace_back(TensorInfo{tensor.name, tensor.dtype, tensor.shape, 0, tensor.bytes.size()});
     const std::optional<NumberType> type = number_type(tensor.dtype);
-    if (!type || tensor.bytes.size() != static_cast<std::size_t>(info.size()) * size_of(*type))
-      throw FormatError(fmt::format("{}: tensor '{}' of {} has {} bytes, its shape {} says otherwise; give it whole",
-                                    called, printable(tensor.name), tensor.dtype, tensor.bytes.size(),
-                                    shape_text(tensor.shape)));
+    if (!type)
+      throw FormatError(
+          fmt::format("{}: tensor '{}' has the unknown type '{}'; expected a type of safetensors, such as F32", called,
+                      printable(tensor.name), printable(tensor.dtype, 20)));
+    if (const auto expected = static_cast<std::size_t>(info.size()) * size_of(*type); tensor.bytes.size() != expected)
+      throw FormatError(fmt::format("{}: tensor '{}' has {} bytes; expected {}, as its shape {} of {} needs", called,
+                                    printable(tensor.name), tensor.bytes.size(), expected, shape_text(tensor.shape),
+                                    tensor.dtype));
     if (!places_.emplace(tensor.name, Place{tensor.bytes, &info, nullptr}).second)
       throw FormatError(fmt::format("{}: two tensors are called '{}'", called, printable(tensor.name)));
     names_.push_back(tensor.name);
@@ -256,7 +264,8 @@ std::map<std::string, std::string> sharded_tensors(const fs::path& index) {
   const nlohmann::json read = json_of_file(index);
   if (!read.is_object() || !read.contains("weight_map") || !read["weight_map"].is_object() ||
       read["weight_map"].empty())
-    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
+    throw FormatError(
+        fmt::format("{}: expected an object 'weight_map' that maps tensor names to files", shown_path(index)));
   std::map<std::string, std::string> shards;
   for (const auto& [name, shard] : read["weight_map"].items()) {
     if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
@@ -310,8 +319,8 @@ const Checkpoint::Place& Checkpoint::place(const std::string& name) const {
   const auto found = places_.find(name);
   if (found == places_.end())
     throw FormatError(
-        fmt::format("{}: there is no tensor '{}' among the {} stored: config.json (or the map) and the weights do not "
-                    "belong together",
+        fmt::format("{}: there is no tensor '{}' among the {} stored tensors: config.json (or the map) and the weights "
+                    "do not belong together",
                     shown_path(path_), printable(name), places_.size()));
   return found->second;
 }
@@ -350,7 +359,7 @@ NumberType Checkpoint::real_type(const Place& tensor) const {
   if (!type)
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
-                    "read, save the model in float32",
+                    "read; save the model in float32",
                     shown_file(tensor), printable(tensor.info->name), dtype));
   return *type;
 }

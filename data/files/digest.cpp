@@ -59,8 +59,8 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   }
   if (!seal.empty() && seal != seal_of(sha256.hexadecimal()))
     throw FormatError(
-        fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a sound copy in "
-                    "its place, or remove it and make it again",
+        fmt::format("{}: was changed or damaged after it was written: the digest at its end does not match its "
+                    "content; replace it by an intact copy, or remove it and make it again",
                     shown_path(path)));
   sha256.add(seal);
   return sha256.hexadecimal();
@@ -75,8 +75,8 @@ bool require_right_seal(const std::filesystem::path& path) {
 void require_sealed(const std::filesystem::path& path) {
   if (!require_right_seal(path))
     throw FormatError(
-        fmt::format("{}: the digest at its end is missing: another program changed the file, or it is damaged; put a "
-                    "sound copy in its place, or remove it and make it again",
+        fmt::format("{}: the digest at its end is missing: another program changed the file, or it is damaged; "
+                    "replace it by an intact copy, or remove it and make it again",
                     shown_path(path)));
 }
 

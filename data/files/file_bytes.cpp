@@ -41,8 +41,9 @@ std::string FileBytes::text(std::size_t first, std::size_t most) const {
 
 void FileBytes::read(std::size_t first, std::span<std::byte> into) const {
   const auto cut_short = [&] {
-    throw IoError(fmt::format("{}: ends at byte {}, expected {} more bytes: did another program shorten it?",
-                              shown_path(path_), first, into.size()));
+    throw IoError(fmt::format(
+        "{}: expected {} more bytes after byte {}, but the file ends earlier: did another program shorten it?",
+        shown_path(path_), into.size(), first));
   };
   if (first > size_ || into.size() > size_ - first) cut_short();
   while (!into.empty()) {

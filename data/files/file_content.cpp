@@ -77,7 +77,7 @@ FileContent content_of_file(const std::filesystem::path& path) {
 std::string_view words_of(FileContent content) {
   constexpr auto words = std::to_array<std::string_view>(
       {"", "an empty file", "an HDF5 file", "a NumPy array (.npy)", "a safetensors file", "a NumPy archive (.npz)",
-       "a PyTorch file, a pickle", "a zip archive", "a GGUF file (llama.cpp)"});
+       "a PyTorch file (a pickle)", "a zip archive", "a GGUF file (llama.cpp)"});
   return words[static_cast<std::size_t>(content)];
 }
 
@@ -92,8 +92,7 @@ FormatError foreign_file(const std::filesystem::path& file, std::string_view exp
 void require_no_pointer(std::string_view beginning, const std::filesystem::path& file) {
   if (beginning.starts_with("version https://git-lfs"))
     throw FormatError(
-        fmt::format("{}: this is a pointer of Git LFS in the place of the file; get the file itself, as "
-                    "`git lfs pull` does in its folder",
+        fmt::format("{}: this is a Git LFS pointer, not the file itself; get the file by `git lfs pull` in its folder",
                     shown_path(file)));
 }
 

@@ -71,7 +71,7 @@ FileDescriptor locked_file(const std::filesystem::path& path) {
     if (!file.is_open()) fail_by_errno(path, "cannot be written");
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-      throw IoError(fmt::format("{}: another headwave is writing here, which must end first", shown_path(folder)),
+      throw IoError(fmt::format("{}: another headwave process is writing here; wait until it ends", shown_path(folder)),
                     give("out", "DIR", "with another name"));
     }
     // The file may have been removed or renamed by its last holder between open and flock.

@@ -24,13 +24,13 @@ void require_utf8(std::string_view bytes, const std::string& name, std::string_v
   const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
   const FileContent content = content_of(bytes);
   const std::string found = bytes[bad] == '\0'
-                                ? "a NUL byte, which no text has"
+                                ? "a NUL byte, which text never contains"
                                 : fmt::format("byte 0x{:02X} is not UTF-8", static_cast<unsigned char>(bytes[bad]));
   if (content != FileContent::other)
-    throw FormatError(fmt::format("{}: this is {}, expected {} (line {}, offset {}: {})", name, words_of(content),
+    throw FormatError(fmt::format("{}: this is {}, expected {} (line {}, byte offset {}: {})", name, words_of(content),
                                   expected, line, bad, found));
   const bool wide = bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff") || bytes[bad] == '\0';
-  throw FormatError(fmt::format("{}: line {}, offset {}: {}; expected {}; convert it, as `iconv -f {} -t UTF-8` does",
+  throw FormatError(fmt::format("{}: line {}, byte offset {}: {}; expected {}; convert it with `iconv -f {} -t UTF-8`",
                                 name, line, bad, found, expected, wide ? "UTF-16" : "LATIN1"));
 }
 

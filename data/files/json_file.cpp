@@ -23,7 +23,7 @@ json json_of_text(std::string_view text, const std::string& name) {
     throw FormatError(fmt::format("{}: not valid JSON at byte {}: {}", name, byte, printable(reason, 200)));
   };
   // The parser would take a zero byte for the end of the text.
-  if (const std::size_t zero = text.find('\0'); zero != text.npos) refuse(zero + 1, "a zero byte");
+  if (const std::size_t zero = text.find('\0'); zero != text.npos) refuse(zero + 1, "found a zero byte");
   const std::string_view content = without_byte_order_mark(text);
   try {
     // Without this the parser would keep the last of two equal keys.
@@ -48,8 +48,8 @@ json json_of_file(const std::filesystem::path& path, std::size_t most_bytes) {
   const FileBytes file(path);
   const std::string name = shown_path(path);
   if (file.size() > most_bytes)
-    throw FormatError(fmt::format("{}: {} bytes of JSON, at most {} are read: is this the right file?", name,
-                                  file.size(), most_bytes));
+    throw FormatError(fmt::format("{}: has {} bytes, but at most {} bytes of JSON are read: is this the right file?",
+                                  name, file.size(), most_bytes));
   return json_of_text(file.text(0, file.size()), name);
 }
 
@@ -124,7 +124,7 @@ const std::vector<json>& JsonObject::list(const std::string& key) const {
 }
 
 std::string JsonObject::text(const std::string& key) const {
-  return wanted(key, &json::is_string, "text").get<std::string>();
+  return wanted(key, &json::is_string, "a string").get<std::string>();
 }
 
 std::string JsonObject::text(const std::string& key, const std::string& fallback) const {

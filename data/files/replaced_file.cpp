@@ -33,8 +33,7 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path, bool replace)
   // A link such as /dev/stdout leads to a file that is already open.
   if (std::filesystem::read_symlink(path, ignored).string().starts_with("/proc/")) refuse("a link to an open file");
   folder_ = FileDescriptor(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
-  if (!folder_.is_open())
-    fail_by_errno(path, "cannot be written: its folder cannot be opened, to be synced to the disk");
+  if (!folder_.is_open()) fail_by_errno(path, "cannot be written, because its folder cannot be opened");
   temporary_ += ".headwave-partial";
   file_ = locked_file(temporary_);
   if (::ftruncate(file_.get(), 0) == 0) return;
@@ -63,10 +62,11 @@ void ReplacedFile::commit() {
   if (linked)
     ::unlink(temporary_.c_str());
   else if (::rename(temporary_.c_str(), path_.c_str()) != 0)
-    fail_by_errno(path_, "cannot be given its name");
+    fail_by_errno(path_, "the finished file cannot be moved to this name");
   temporary_.clear();
   if (!file_.close()) fail_by_errno(path_, "cannot be written");  // not earlier: the lock keeps others out
-  if (!folder_.sync()) fail_by_errno(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");
+  if (!folder_.sync())
+    fail_by_errno(path_, "may be lost in a power failure, because its folder cannot be synced to the disk");
 }
 
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files) {

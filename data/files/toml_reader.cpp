@@ -15,7 +15,8 @@ toml::table toml_of_file(const std::filesystem::path& file, std::string_view wha
   constexpr std::size_t largest_file = 1 << 20;  // settings fit on a page; a longer file is something else
   const FileBytes bytes(file);
   if (bytes.size() > largest_file)
-    throw FormatError(fmt::format("{}: {} bytes, expected {} of at most 1 MB", shown_path(file), bytes.size(), what));
+    throw FormatError(
+        fmt::format("{}: has {} bytes, expected {} of at most 1 MiB", shown_path(file), bytes.size(), what));
   return toml_of_text(file, bytes.text(0, bytes.size()));
 }
 

@@ -35,8 +35,8 @@ void each_ill_formed(std::string_view text, Seen seen) {
 
 std::string valid_utf8(std::string_view text) {
   if (text.size() > longest_text)
-    throw ShapeError(fmt::format("tokenizer: a text of {} bytes, at most {} are encoded at once: split it", text.size(),
-                                 longest_text));
+    throw ShapeError(
+        fmt::format("a text of {} bytes is too long, expected at most {}: split it", text.size(), longest_text));
   std::string valid;
   valid.reserve(text.size());
   std::size_t good = 0;

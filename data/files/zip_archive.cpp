@@ -51,7 +51,7 @@ ZipDirectory directory_of(const FileBytes& file) {
   const std::size_t room = std::min(file.size(), end_bytes + longest_comment);
   const ZipPart tail(file, file.size() - room, room);
   const std::size_t end = tail.all().rfind("PK\x05\x06");
-  if (end == std::string::npos) refuse_archive(file, "no directory of a zip archive at its end");
+  if (end == std::string::npos) refuse_archive(file, "it has no zip directory at its end");
   constexpr std::size_t locator_bytes = 20;
   if (end < locator_bytes || tail.text(end - locator_bytes, 4) != "PK\x06\x07")
     return {{file, tail.number(end + 16, 4), tail.number(end + 12, 4)}, tail.number(end + 10, 2)};
@@ -85,13 +85,13 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
   const auto [directory, promised] = directory_of(file);
   std::vector<ZipMember> members;
   for (std::size_t at = 0; at < directory.all().size();) {
-    if (directory.text(at, 4) != "PK\x01\x02") refuse_archive(file, "its directory states more entries than it has");
+    if (directory.text(at, 4) != "PK\x01\x02") refuse_archive(file, "its directory contains an invalid entry");
     const std::size_t name = directory.number(at + 28, 2), extra = directory.number(at + 30, 2);
     ZipMember member{std::string(directory.text(at + entry_bytes, name)), directory.number(at + 42, 4),
                      directory.number(at + 24, 4)};
     if (directory.number(at + 10, 2) != 0 || (directory.number(at + 8, 2) & 1U) != 0)
       throw FormatError(fmt::format(
-          "{}: {} is packed, expected what numpy.savez writes. Write it once more: python3 -c \"import numpy as np; "
+          "{}: {} is compressed or encrypted; expected what numpy.savez writes: python3 -c \"import numpy as np; "
           "np.savez('states.npz', **np.load('FILE'))\"",
           shown_path(file.path()), printable(member.name)));
     read_zip64(directory, at + entry_bytes + name, at + entry_bytes + name + extra, member);
@@ -102,7 +102,8 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
     at += entry_bytes + name + extra + directory.number(at + 32, 2);
     members.push_back(std::move(member));
   }
-  if (members.size() != promised) refuse_archive(file, "its directory states another number of entries than it has");
+  if (members.size() != promised)
+    refuse_archive(file, fmt::format("its directory promises {} entries, but has {}", promised, members.size()));
   return members;
 }
 

@@ -101,7 +101,7 @@ Extent extent_of(hid_t space) {
   for (const hsize_t size : std::span(sizes).first(static_cast<std::size_t>(axes))) {
     constexpr auto largest = static_cast<hsize_t>(std::numeric_limits<Index>::max());
     if (size > largest || __builtin_mul_overflow(extent.entries, size, &extent.entries) || extent.entries > largest)
-      throw FormatError("the shape has more entries than any file can hold");
+      throw FormatError("the shape has more entries than any file can hold: the file is damaged");
     extent.shape.push_back(static_cast<Index>(size));
   }
   return extent;
@@ -118,7 +118,8 @@ std::string unpadded(std::string_view text, H5T_str_t padding) {
 std::vector<std::string> strings_of(hid_t type, hid_t space, const std::function<bool(hid_t, void*)>& read) {
   const std::size_t entries = extent_of(space).entries, width = H5Tget_size(type);
   if (width == 0 || entries > most_bytes / width)
-    throw FormatError(fmt::format("{} texts of {} bytes are more than is read", entries, width));
+    throw FormatError(
+        fmt::format("{} strings of {} bytes each exceed the 16 GiB that are read at once", entries, width));
   std::vector<std::string> texts;
   if (entries == 0) return texts;
   if (H5Tis_variable_str(type) <= 0) {
@@ -215,7 +216,7 @@ Hdf5Handle object_at(hid_t file, const std::string& path) {
   const Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
   H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
   Hdf5Handle object(H5Oopen(file, path.c_str(), access.id()), H5Oclose);
-  if (!object.valid()) fail_hdf5_read(fmt::format("'{}' cannot be opened", printable(path)));
+  if (!object.valid()) fail_hdf5_read("cannot be opened");
   return object;
 }
 
@@ -304,7 +305,7 @@ Dataset::Dataset(Hdf5Handle object, std::uintmax_t file_bytes) : dataset_(std::m
   if (!type_.valid() || !space_.valid() || !layout_.valid()) fail_hdf5_read();
   // A damaged type may claim any size.
   if (is_number(type()) && H5Tget_size(type()) > 16)
-    throw FormatError(fmt::format("numbers of {} bytes: the file is damaged", H5Tget_size(type())));
+    throw FormatError(fmt::format("its numbers have {} bytes each: the file is damaged", H5Tget_size(type())));
   extent_ = extent_of(space_.id());
   if (kind_ != H5D_CHUNKED) return;
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
@@ -336,8 +337,9 @@ void Dataset::require_readable(const ArrayBlock& block, std::size_t memory_entry
   // Unchunked data lie in the file byte for byte, or were never written. The library does not check which.
   const bool never_written = kind_ == H5D_CONTIGUOUS && stored == 0 && bytes <= harmless_bytes;
   if (kind_ == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
-    throw FormatError(fmt::format(
-        "{} bytes are promised, {} are stored: the file is damaged, or the data was never written", bytes, stored));
+    throw FormatError(
+        fmt::format("its shape needs {} bytes, but {} are stored: the file is damaged, or the data was never written",
+                    bytes, stored));
   if (kind_ == H5D_CHUNKED && extent_.entries > 0) check_chunks(block);
 }
 
@@ -356,12 +358,12 @@ void Dataset::check_chunks(const ArrayBlock& block) {
   if (chunk_.size() != extent_.shape.size() || std::ranges::count(chunk_, hsize_t{0}) > 0 ||
       !is_plausible(chunk_bytes(), file_bytes_))
     throw FormatError(
-        fmt::format("its chunks do not fit its shape, or a file of {} bytes: the file is damaged", file_bytes_));
+        fmt::format("its chunks do not fit its shape, or not the file of {} bytes: the file is damaged", file_bytes_));
   for (const Filter& filter : filters_)
     if (!filter.is_known())
       // (h5repack silently omits a dataset with a filter that the library does not have.)
       throw FormatError(fmt::format(
-          "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
+          "is stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
           filter.id < H5Z_FILTER_RESERVED
               ? "repack the file with h5repack -f GZIP=4"
               : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip')"));
@@ -373,7 +375,9 @@ void Dataset::check_chunks(const ArrayBlock& block) {
     first.push_back(begin / chunk_[axis] * chunk_[axis]);
     end.push_back(begin + static_cast<hsize_t>(block.count[axis]));
     if (__builtin_mul_overflow(count, (end[axis] - first[axis] - 1) / chunk_[axis] + 1, &count) || count > most_chunks)
-      throw FormatError(fmt::format("more than {} chunks are not read: repack the file with larger ones", most_chunks));
+      throw FormatError(fmt::format(
+          "the requested block has more than {} chunks, the most that are read: repack the file with larger chunks",
+          most_chunks));
   }
   if (filters_.empty()) {
     if (has_right_size_) return;
@@ -382,8 +386,8 @@ void Dataset::check_chunks(const ArrayBlock& block) {
     if (H5Dget_num_chunks(id(), space_.id(), &written) < 0) fail_hdf5_read();
     has_right_size_ = stored == written * chunk_bytes();
     if (!has_right_size_)
-      throw FormatError(fmt::format("{} chunks of {} bytes were expected, found {} bytes: the file is damaged", written,
-                                    chunk_bytes(), stored));
+      throw FormatError(fmt::format("expected {} chunks of {} bytes, found {} bytes in all: the file is damaged",
+                                    written, chunk_bytes(), stored));
     return;
   }
   std::vector<hsize_t> at = first;
@@ -406,7 +410,8 @@ void Dataset::check_packed_chunk(const std::vector<hsize_t>& first) {
   if (H5Dget_chunk_info_by_coord(id(), first.data(), &skipped, &address, &stored) < 0) fail_hdf5_read();
   if (address == HADDR_UNDEF) return;
   if (stored > file_bytes_)
-    throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes_));
+    throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {} bytes: the file is damaged", stored,
+                                  file_bytes_));
   std::string packed(stored, '\0');
   std::uint32_t left_out = 0;
 #if H5_VERS_MAJOR >= 2
@@ -432,7 +437,7 @@ void Dataset::check_packed_chunk(const std::vector<hsize_t>& first) {
   }
   if (packed.size() != expected)
     throw FormatError(
-        fmt::format("a chunk of {} bytes was expected, found {}: the file is damaged", expected, packed.size()));
+        fmt::format("expected a chunk of {} bytes, found {} bytes: the file is damaged", expected, packed.size()));
 }
 
 void Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) const {
@@ -450,7 +455,8 @@ void Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) con
 }
 
 std::vector<std::string> Dataset::strings() {
-  if (H5Tget_class(type()) != H5T_STRING) throw FormatError(fmt::format("expected text, found {}", type_text(type())));
+  if (H5Tget_class(type()) != H5T_STRING)
+    throw FormatError(fmt::format("expected strings, found {}", type_text(type())));
   require_readable(whole_block(extent_.shape), sizeof(std::string));
   return strings_of(type(), space_.id(), [&](hid_t memory, void* buffer) {
     return H5Dread(id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
@@ -463,7 +469,7 @@ std::string link_target(hid_t file, const std::string& path) {
   if (H5Lget_info(file, path.c_str(), &info, H5P_DEFAULT) < 0) fail_hdf5_read();
   if (info.type == H5L_TYPE_HARD) return "";
   const bool is_known = info.type == H5L_TYPE_SOFT || info.type == H5L_TYPE_EXTERNAL;
-  if (!is_known || info.u.val_size > (std::size_t{1} << 16U)) return "of a kind of its own";
+  if (!is_known || info.u.val_size > (std::size_t{1} << 16U)) return "of a user-defined kind";
   std::string value(info.u.val_size + 1, '\0');
   if (H5Lget_val(file, path.c_str(), value.data(), info.u.val_size, H5P_DEFAULT) < 0) fail_hdf5_read();
   if (info.type == H5L_TYPE_SOFT) return fmt::format("to {}", value.c_str());
@@ -617,7 +623,9 @@ std::vector<std::string> Hdf5File::attribute_texts(const std::string& object, co
     const Hdf5Handle opened = object_at(opened_->file.id(), object);
     if (H5Aexists(opened.id(), attribute.c_str()) <= 0) return {};
     const StoredAttribute stored(opened.id(), attribute);
-    if (!stored.is_text()) throw FormatError(fmt::format("attribute '{}' must be text", printable(attribute)));
+    if (!stored.is_text())
+      throw FormatError(fmt::format("attribute '{}': expected a string, found {}", printable(attribute),
+                                    type_text(stored.type.id())));
     return stored.texts();
   });
 }
@@ -657,7 +665,7 @@ std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
     std::vector<std::int64_t> values =
         opened_->numbers<std::int64_t>(dataset, unsigned_ones ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64);
     if (unsigned_ones && std::ranges::any_of(values, [](std::int64_t value) { return value < 0; }))
-      throw FormatError("an unsigned integer is larger than a signed 64-bit integer can be");
+      throw FormatError("an unsigned integer exceeds 2^63 - 1, the largest that is read");
     return values;
   });
 }

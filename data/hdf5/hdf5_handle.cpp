@@ -89,7 +89,8 @@ void tell_crash(int signal) {
   }
   const char* name = std::ranges::find(crashes, signal, &std::pair<int, const char*>::first)->second;
   constexpr const char* end = "): the file is damaged, or the library has a fault (" H5_VERS_INFO ")\n";
-  for (const char* text : {"headwave: error: ", file_in_reading, ": the HDF5 library crashed over it (", name, end})
+  for (const char* text :
+       {"headwave: error: ", file_in_reading, ": the HDF5 library crashed while reading it (", name, end})
     (void)!::write(STDERR_FILENO, text, std::strlen(text));
   ::_exit(1);
 }

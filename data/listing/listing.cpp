@@ -74,7 +74,7 @@ Listing npy_listing(const std::string& kind, const fs::path& path) {
 /// Adds what config.json says about the checkpoint; what it says about the model follows from its map.
 void add_config(Listing& listing, const fs::path& file) {
   const nlohmann::json config = json_of_file(file, largest_config);
-  if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
+  if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", shown_path(file)));
   for (const char* key : {"model_type", "torch_dtype", "dtype"})
     if (const auto value = config.find(key); value != config.end() && value->is_string())
       listing.facts[key] = value->get<std::string>();
@@ -147,7 +147,7 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
     if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
       found += (found.empty() ? "" : ", ") + std::string(name);
   if (found.empty())
-    listing.notes.emplace_back("no tokenizer files: texts cannot be read, token ids can");
+    listing.notes.emplace_back("no tokenizer files: only token ids can be read, not texts");
   else
     listing.facts["tokenizer_files"] = found;
 }

@@ -26,7 +26,7 @@ void refuse_quantised(const ModelConfig& config) {
   if (!config.has("quantization_config")) return;
   const ModelConfig quantisation = config.object("quantization_config");
   (void)quantisation.has("modules_to_not_convert");  // follows from which tensors exist
-  const std::string method = quantisation.text("quant_method", "a method that has no name");
+  const std::string method = quantisation.text("quant_method", "an unnamed method");
   if (method != "mxfp4")
     config.fail(
         fmt::format("'quantization_config' says that weights are quantised by '{}', which is not read here; give a "
@@ -92,7 +92,7 @@ std::string rope_type(const ModelConfig& scaling) {
 double trained_length(const ModelConfig& scaling, const ModelConfig& config) {
   constexpr const char* original = "original_max_position_embeddings";
   if (scaling.has(original) && config.has(original) && scaling.size(original) != config.size(original))
-    config.fail(fmt::format("'{}' is {} here and {} in the scaling; expected one number", original,
+    config.fail(fmt::format("'{}' is {} here, but {} in the rope settings; expected the same number", original,
                             config.size(original), scaling.size(original)));
   if (scaling.has(original)) return static_cast<double>(scaling.size(original));
   return static_cast<double>(config.size(config.has(original) ? original : "max_position_embeddings"));
@@ -105,10 +105,10 @@ void set_longrope(RotaryOptions& rotary, const ModelConfig& scaling, const Model
   rotary.long_factors = scaling.numbers("long_factor");
   for (const auto* factors : {&rotary.short_factors, &rotary.long_factors}) {
     if (std::ssize(*factors) != rotary.channels / 2)
-      scaling.fail(
-          fmt::format("{} factors of longrope, but {} pairs of channels turn", factors->size(), rotary.channels / 2));
+      scaling.fail(fmt::format("longrope has {} factors, expected {}, one per pair of rotary channels", factors->size(),
+                               rotary.channels / 2));
     if (std::ranges::any_of(*factors, [](double factor) { return factor <= 0; }))
-      scaling.fail("a factor of longrope is not above 0");
+      scaling.fail("a factor of longrope is not positive; expected all above 0");
   }
   rotary.trained = trained_length(scaling, config);
   const double longer = scaling.has("factor")
@@ -157,7 +157,8 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
   if (type == "llama3") {
     rotary.low = scaling.positive("low_freq_factor");
     rotary.high = scaling.positive("high_freq_factor");
-    if (rotary.high < rotary.low) scaling.fail("'high_freq_factor' is below 'low_freq_factor'");
+    if (rotary.high < rotary.low)
+      scaling.fail("'high_freq_factor' is below 'low_freq_factor'; expected at least as much");
     return;
   }
   rotary.fast = scaling.positive_or("beta_fast", 32);
@@ -175,12 +176,13 @@ Index turning_channels(const ModelConfig& config, const ModelConfig* parameters,
   // In proportional scaling it is a share of the pairs, each of which keeps its own frequency.
   if (parameters != nullptr && rope_type(*parameters) == "proportional" && share <= 1) share = 1;
   if (share > 1 || (share != 1 && !keys.partial))
-    throw FormatError(fmt::format("{}: '{}' is {}, which is not known here", config.place(), key, share),
+    throw FormatError(fmt::format("{}: '{}' is {}, expected {}", config.place(), key, share,
+                                  keys.partial ? "at most 1" : "1 in this family"),
                       give("map", "FILE.toml", "to say how many channels turn"));
   const auto channels = static_cast<Index>(static_cast<double>(d_head) * share);
   if (channels < 2 || channels % 2 != 0)
     config.fail(
-        fmt::format("{} channels of heads of width {} cannot turn in pairs; rotary positions need an even number",
+        fmt::format("{} of the {} channels of a head are to rotate in pairs; expected an even number of at least 2",
                     channels, d_head));
   return channels;
 }
@@ -191,7 +193,7 @@ RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const Rope
   if (keys.width > 0) d_head = keys.width;
   RotaryOptions rotary;
   if (config.has("rope_parameters") && config.has("rope_scaling"))
-    config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
+    config.fail("both 'rope_parameters' and 'rope_scaling' are given, and they may differ; expected only one");
   rotary.base = config.positive_or(keys.base_key, keys.base);
   if (!config.has("rope_parameters")) {
     const bool scaled = config.has("rope_scaling") && keys.scaled;

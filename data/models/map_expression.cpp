@@ -76,9 +76,9 @@ class ExpressionParser {
 
  private:
   [[noreturn]] void fail() const {
-    throw FormatError(fmt::format("{}: \"{}\" is no expression from \"{}\" on; docs/model-map.md says what is one",
-                                  map_.place_, printable(std::string(text_), 120),
-                                  printable(std::string(text_.substr(at_)), 40)));
+    throw FormatError(
+        fmt::format("{}: the expression \"{}\" is malformed from \"{}\" on; docs/model-map.md explains expressions",
+                    map_.place_, printable(std::string(text_), 120), printable(std::string(text_.substr(at_)), 40)));
   }
 
   /// The next token: a word, a number, a quoted text, or a sign; empty at the end.
@@ -230,7 +230,7 @@ class ExpressionParser {
     }
     const std::string word = config.by_layer(key, *layer_ + 1).back();
     if (words.size() > 1 && std::ranges::find(words, word) == words.end())
-      config.fail(fmt::format("'{}' has '{}', expected {}", key, printable(word, 60), fmt::join(words, " or ")));
+      config.fail(fmt::format("'{}' contains '{}', expected {}", key, printable(word, 60), fmt::join(words, " or ")));
     return word == words.front() ? 1 : 0;
   }
 

@@ -88,7 +88,9 @@ ModelConfig ModelConfig::object(const std::string& key) const {
 }
 
 std::vector<std::string> ModelConfig::words(const std::string& key) const {
-  const auto refuse = [&] { fail(fmt::format("'{}': expected a list of words, or a text such as \"a|b\"", key)); };
+  const auto refuse = [&] {
+    fail(fmt::format("'{}' is {}, expected a list of strings, or one string such as \"a|b\"", key, shown(key)));
+  };
   std::vector<std::string> words;
   if (!has(key)) return words;
   const json& value = *find(key);
@@ -109,7 +111,9 @@ std::vector<std::string> ModelConfig::words(const std::string& key) const {
 }
 
 std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index count) const {
-  const auto refuse = [&] { fail(fmt::format("'{}': expected a list with a word for each of {} layers", key, count)); };
+  const auto refuse = [&] {
+    fail(fmt::format("'{}' is {}, expected a list with a string for each of {} layers", key, shown(key), count));
+  };
   if (!has(key) || !find(key)->is_array()) refuse();
   const auto wanted = static_cast<std::size_t>(count);
   std::vector<std::string> words;

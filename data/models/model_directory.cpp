@@ -32,18 +32,19 @@ namespace fs = std::filesystem;
 fs::path config_beside(const fs::path& weights) {
   if (!fs::exists(weights))
     throw IoError(fmt::format("{}: not found; expected a model directory with config.json and model.safetensors",
-                              weights.string()));
+                              shown_path(weights)));
   const fs::path folder = fs::is_directory(weights) ? weights : weights.parent_path();
   fs::path config = folder / "config.json";
   if (!fs::exists(config))
-    throw IoError(fmt::format("{}: not found; expected a Hugging Face model directory", config.string()),
+    throw IoError(fmt::format("{}: not found; expected a Hugging Face model directory", shown_path(config)),
                   give("map", "FILE.toml", "to say what the tensors of other weights are"));
   return config;
 }
 
 /// A config.json with the settings that were read from it.
 struct ConfigFile {
-  explicit ConfigFile(const fs::path& file) : json(json_of_file(file, largest_config)), config(json, file.string()) {}
+  explicit ConfigFile(const fs::path& file)
+      : json(json_of_file(file, largest_config)), config(json, shown_path(file)) {}
   nlohmann::json json;
   ModelConfig config;
 };
@@ -74,10 +75,11 @@ Described described(const ModelPlace& place) {
 MappedWeights weights_of(const Described& said, const ModelPlace& place) {
   const ModelMap& map = said.map;
   if (place.layers > 0 && map.decoder)
-    throw ShapeError(fmt::format("{}: expected all layers, found a request for the first {}: the decoder of a {} reads "
-                                 "the encoder's last layer",
-                                 shown_path(place.weights), place.layers, map.family),
-                     omit("layers"));
+    throw ShapeError(
+        fmt::format("{}: only the first {} layers are requested, but the decoder of a {} reads the encoder's "
+                    "last layer",
+                    shown_path(place.weights), place.layers, map.family),
+        omit("layers"));
   if (place.layers > map.stack.layers)
     throw ShapeError(fmt::format("{}: layers 0 to {} are requested, but the model has only {}",
                                  shown_path(place.weights), place.layers - 1, map.stack.layers),
@@ -139,16 +141,16 @@ Matrix32 position_table(const ModelPlace& place) {
   const PositionMap& positions = map.stack.positions;
   if (positions.kind == PositionKind::sinusoids) {
     const std::string problem = too_many_sinusoids(map.longest, map.stack.d_model);
-    if (!problem.empty()) throw FormatError(fmt::format("{}: {}", place.weights.string(), problem));
+    if (!problem.empty()) throw FormatError(fmt::format("{}: {}", shown_path(place.weights), problem));
     return sinusoids(map.longest, map.stack.d_model, positions.sinusoids);
   }
   if (!positions.has_table())
     throw FormatError(fmt::format("{}: a {} has no position table; expected a model with absolute positions",
-                                  place.weights.string(), map.family));
+                                  shown_path(place.weights), map.family));
   const MatrixView32 table = checkpoint->matrix(
       positions.table, {positions.rows, map.stack.d_embedding > 0 ? map.stack.d_embedding : map.stack.d_model});
   if (!are_finite(table))
-    throw FormatError(fmt::format("{}: {}", place.weights.string(), not_finite_text(positions.table)));
+    throw FormatError(fmt::format("{}: {}", shown_path(place.weights), not_finite_text(positions.table)));
   return table.bottomRows(positions.rows - positions.first_row);
 }
 
@@ -183,12 +185,12 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
     if (!config.has(key)) continue;
     const std::int64_t id = config.integer(key);
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-      throw FormatError(fmt::format("{}: {} is {}, expected the id of a token", config.place(), key, id));
+      throw FormatError(fmt::format("{}: '{}' is {}, expected the id of a token", config.place(), key, id));
     return static_cast<std::int32_t>(id);
   }
-  throw FormatError(fmt::format("{}: no {}, the id that the decoder reads first; expected it in config.json",
+  throw FormatError(fmt::format("{}: '{}' is missing; expected the id of the token that the decoder reads first",
                                 shown_path(folder / "config.json"), key),
-                    give("ids", "FILE", "to give token ids"));
+                    give("ids", "FILE", "with token ids"));
 }
 
 Attributes exceeded_lengths(const std::filesystem::path& folder, Index tokens) {

@@ -41,14 +41,14 @@ class MapReader {
   [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
   /// @throws FormatError always: with the place, the key and what it should be
   [[noreturn]] void fail(std::string_view key, const std::string& expected) const {
-    throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
+    fail_map_key(place_, key, expected);
   }
   /// @throws FormatError if a key was not read: it is misspelt, or would silently be ignored
   void refuse_others() const {
     for (const auto& [key, node] : table_)
       if (!seen_.contains(std::string(key.str())))
-        throw FormatError(fmt::format("{}: '{}' is not a key that is known here; docs/model-map.md explains the keys",
-                                      place_, printable(std::string(key.str()), 60)));
+        throw FormatError(fmt::format("{}: '{}' is not a known key here; docs/model-map.md explains the keys", place_,
+                                      printable(std::string(key.str()), 60)));
   }
 
   void operator()(std::string_view key, Index& value) {
@@ -77,7 +77,7 @@ class MapReader {
   void operator()(std::string_view key, std::string& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (!node->is_string()) fail(key, "a name, as text");
+    if (!node->is_string()) fail(key, "a name, as a string");
     value = node->as_string()->get();
   }
   void operator()(std::string_view key, TensorNames& value) {
@@ -93,10 +93,10 @@ class MapReader {
   void operator()(std::string_view key, std::vector<std::string>& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (!node->is_array()) fail(key, "a list of texts");
+    if (!node->is_array()) fail(key, "a list of strings");
     for (const toml::node& entry : *node->as_array()) {
       const auto* name = entry.as_string();
-      if (name == nullptr) fail(key, "a list of texts");
+      if (name == nullptr) fail(key, "a list of strings");
       value.push_back(name->get());
     }
   }
@@ -117,7 +117,8 @@ class MapReader {
                                                  rules.front(), rule, layer));
         if (said) holds = said;
       }
-      if (!holds) fail(key, fmt::format("an expression that says of layer {} whether it is one", layer));
+      if (!holds)
+        fail(key, fmt::format("an expression with a value for layer {}; config.json lacks a key of it", layer));
       if (*holds) value.push_back(layer);
     }
   }
@@ -397,7 +398,7 @@ template <class Require>
 void require_latent(const StackMap& stack, const Require& require) {
   const LatentMap& latent = stack.latent;
   require((stack.self.fusion == Fusion::kv_by_head) == !latent.empty(),
-          "[latent] 'key_rank' and fusion 'kv_by_head' belong together");
+          "[latent] 'key_rank' and fusion 'kv_by_head' belong together; give both or neither");
   if (latent.empty()) return;
   require(!latent.key.empty() && !latent.key_norm.empty() && latent.query.empty() == (latent.query_rank == 0) &&
               latent.query.empty() == latent.query_norm.empty(),
@@ -426,7 +427,7 @@ void require_experts(const StackMap& stack, const Require& require) {
   require((experts.d_shared > 0) == !experts.shared_widen.empty() &&
               experts.shared_widen.empty() == experts.shared_narrow.empty() &&
               (experts.d_shared > 0 || experts.shared_weight.empty()),
-          "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together");
+          "[experts] 'd_shared', 'shared_widen' and 'shared_narrow' belong together; give all or none");
 }
 
 /// Fills in what a map left out (0): kv_heads = heads, d_head = d_model / heads, score_scale =
@@ -470,15 +471,16 @@ StackMap completed(StackMap stack, const std::string& place, const MapExpression
   require(!stack.unit_head_norm || (stack.query_norm.empty() && stack.key_norm.empty()),
           "'unit_head_norm' and norms of queries and keys exclude each other");
   require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
-          "'d_embedding' and 'embedding_projection' belong together");
+          "'d_embedding' and 'embedding_projection' belong together; give both or neither");
   require_latent(stack, require);
   const bool compared = stack.positions.kind == PositionKind::disentangled;
   const DisentangledMap& disentangled = stack.positions.disentangled;
   require(compared == (!stack.position_key.empty() || !stack.position_query.empty()),
-          "disentangled positions and 'position_key' or 'position_query' belong together");
+          "disentangled positions and 'position_key' or 'position_query' belong together; give both or neither");
   require(!compared || !disentangled.vectors.empty(), "disentangled positions need 'vectors'");
   require(!compared || DisentangledTerm::allows(disentangled.rows),
-          "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");
+          "'buckets' of disentangled positions must be 0 or at least 2; 'farthest' at least 1, and with "
+          "buckets at least 'buckets' / 2 + 2");
   require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
   require_experts(stack, require);
@@ -513,8 +515,8 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
   if (keys.has("decoder")) {
     map.decoder = stack_of(keys, "decoder", expressions);
     if (map.decoder->cross.empty())
-      throw FormatError(
-          fmt::format("{}: [decoder]: expected 'cross_query' and the other tensors of cross-attention", place));
+      throw FormatError(fmt::format(
+          "{}: [decoder]: 'cross_query' is missing; expected it and the other tensors of cross-attention", place));
   }
   keys.table("prediction", [&](MapReader& inner) { read_prediction(inner, map.prediction); });
   // Dynamic scaling follows the length of a text, so there is no longest one.
@@ -529,7 +531,7 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
 }
 
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts) {
-  ModelMap map = model_map_of(toml_of_file(file, "a model map"), facts, file.string());
+  ModelMap map = model_map_of(toml_of_file(file, "a model map"), facts, shown_path(file));
   map.reason = fmt::format("{} says so", file.filename().string());
   return map;
 }

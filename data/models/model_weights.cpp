@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -105,7 +106,7 @@ class TensorReader {
     const std::string name = numbered(mapped);
     constexpr auto together = static_cast<Index>(mxfp4_block);
     if (shape.back() % together != 0) {
-      add_problem(fmt::format("tensor '{}_blocks' holds {} numbers in a row, expected a multiple of {}", name,
+      add_problem(fmt::format("each row of tensor '{}_blocks' has {} numbers, expected a multiple of {}", name,
                               shape.back(), together));
       return {};
     }
@@ -174,7 +175,7 @@ class TensorReader {
       return view;
     } catch (const FormatError& problem) {
       if (!first) return {};
-      const std::string file = checkpoint().path().string() + ": ";
+      const std::string file = shown_path(checkpoint().path()) + ": ";
       const std::string line = problem.what();
       add_problem(line.starts_with(file) ? line.substr(file.size()) : line);
       return {};
@@ -625,12 +626,13 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   stack.block = map.block;
   // A config may ask for any number of layers, heads or experts; a billion must not be made.
   const Index most = most_layers + static_cast<Index>(reader.checkpoint().names().size());
-  for (const auto& [asked, what] : {std::pair(map.layers, "layers"),
-                                    {is_of_one_expert(map.experts.widen) ? map.experts.count : 0, "experts"},
-                                    {map.block.heads / 64, "times 64 heads"},
-                                    {map.block.d_head / 64, "times 64 channels of a head"}})
-    if (asked > most) {
-      reader.add_problem(fmt::format("{} {} are expected, but there are only {} tensors", asked, what,
+  for (const auto& [asked, per_tensor, what] :
+       {std::tuple(map.layers, 1, "layers"),
+        {is_of_one_expert(map.experts.widen) ? map.experts.count : 0, 1, "experts"},
+        {map.block.heads, 64, "heads"},
+        {map.block.d_head, 64, "channels per head"}})
+    if (asked / per_tensor > most) {
+      reader.add_problem(fmt::format("{} {} are expected, too many for the {} tensors that are stored", asked, what,
                                      reader.checkpoint().names().size()));
       return stack;
     }
@@ -714,14 +716,15 @@ std::string not_finite_text(const std::string& tensor) {
 std::string problems_text(const std::string& called, const std::vector<std::string>& problems) {
   const std::size_t more = problems.size() - 1;
   return fmt::format("{}: {}{}; `headwave inspect` lists what is there", called, problems.front(),
-                     more > 0 ? fmt::format(" (and {} more like it)", more) : "");
+                     more > 0 ? fmt::format(" (and {} more problems)", more) : "");
 }
 
 std::string too_many_sinusoids(Index length, Index d_model) {
   constexpr Index most = Index{1} << 26U;  // 256 MiB
   if (length <= most / std::max<Index>(d_model, 1)) return "";
   return fmt::format(
-      "{} positions of width {} are to be made as sinusoids, at most {} are: say how many the model was trained on",
+      "{} sinusoidal positions of width {} are too many, expected at most {}: give the length that the model was "
+      "trained on",
       length, d_model, most / std::max<Index>(d_model, 1));
 }
 

@@ -93,12 +93,10 @@ class MapResolver {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view key, const char* expected) const {
-    throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
-  }
+  [[noreturn]] void fail(std::string_view key, const char* expected) const { fail_map_key(place_, key, expected); }
 
   [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
-    if (!node.is_string()) fail(key, "text");
+    if (!node.is_string()) fail(key, "a string");
     return node.as_string()->get();
   }
 
@@ -113,7 +111,7 @@ class MapResolver {
   [[nodiscard]] std::vector<std::string> texts_of(const toml::node* list, std::string_view key) const {
     std::vector<std::string> texts;
     if (list == nullptr) return texts;
-    if (!list->is_array()) fail(key, "a list of texts");
+    if (!list->is_array()) fail(key, "a list of strings");
     for (const toml::node& entry : *list->as_array()) texts.push_back(text_of(entry, key));
     return texts;
   }
@@ -159,7 +157,7 @@ class MapResolver {
                                                              : node.value<double>();
     if (!wanted) fail(key, "a number, true, false, an expression or a list of words");
     if (config.number(key) != *wanted)
-      config.fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key,
+      config.fail(fmt::format("'{}' is {}, which changes what the model computes in an unknown way; expected {}", key,
                               config.shown(key),
                               node.is_boolean() ? fmt::format("{}", *wanted != 0) : fmt::format("{}", *wanted)));
   }
@@ -199,6 +197,10 @@ toml::table family_file(const std::string& family, const std::string& place) {
   }
   throw FormatError(fmt::format("{}: there is no family '{}'; expected one of {}", place, printable(family, 60),
                                 fmt::join(known_families(), ", ")));
+}
+
+void fail_map_key(std::string_view place, std::string_view key, std::string_view expected) {
+  throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place, key, expected));
 }
 
 void ask_for_all(const toml::node& map, const ModelConfig& config) {

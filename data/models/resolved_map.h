@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "../files/toml_reader.h"
 #include "families.h"
@@ -33,6 +34,9 @@ ModelMap model_map_of(const toml::table& file, const ModelFacts& facts, const st
 /// The map file of a family, merged into that of the family that it is based on.
 /// @throws FormatError beginning with `place` if there is no such family
 toml::table family_file(const std::string& family, const std::string& place);
+
+/// @throws FormatError always: what a key of a map should be
+[[noreturn]] void fail_map_key(std::string_view place, std::string_view key, std::string_view expected);
 
 /// Asks config.json for every key that a map names, whether or not its condition holds. Keys that were not
 /// asked for are settings that the map does not know (ModelConfig::unread()).

@@ -59,7 +59,9 @@ class Reader {
     Attributes root = file_.attributes("/");
     const std::int64_t version = number(root, "schema_version");
     if (version < 1 || !attribute_text(root, "source").starts_with("headwave"))
-      refuse("not a headwave result: it has no schema_version of ours; `headwave inspect` shows what it holds");
+      refuse(
+          "not a headwave result: it lacks the schema_version that headwave writes; `headwave inspect` shows what it "
+          "holds");
     if (version > result_schema_version)
       refuse(
           fmt::format("its schema_version {} is newer than this headwave, which reads up to {}: use a newer headwave",
@@ -72,7 +74,7 @@ class Reader {
     if (const auto known = axes_.find(path); known != axes_.end()) return known->second;
     const Hdf5Node node = file_.node(path);
     if (node.kind != "dataset" || node.shape.size() != 1)
-      refuse(fmt::format("the axis '{}' is damaged", printable(path)));
+      refuse(fmt::format("the axis '{}' should be a dataset of one axis: the file is damaged", printable(path)));
     Axis axis{name, attribute_text(node.attributes, "units"), attribute_text(node.attributes, "long_name"), {}};
     read_values(axis.values, node);
     return axes_.emplace(path, std::move(axis)).first->second;
@@ -99,8 +101,8 @@ class Reader {
     }
     for (std::size_t i = 0; i < field.axes.size(); ++i)
       if (field.axes[i].size() != node.shape[i])
-        refuse(fmt::format("'{}' has {} entries along '{}', the axis has {}", printable(name), node.shape[i],
-                           field.axes[i].name, field.axes[i].size()));
+        refuse(fmt::format("'{}' has {} entries along '{}', but the axis has {}: the file is damaged", printable(name),
+                           node.shape[i], field.axes[i].name, field.axes[i].size()));
     read_values(field.values, node);
     if (node.dtype == "uint8") {
       const auto& numbers = std::get<std::vector<std::int64_t>>(field.values);

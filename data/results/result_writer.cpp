@@ -213,7 +213,7 @@ void check_field(const Field& field) {
     refuse(field.name, "a Field's name must be 'group/quantity', and the group not 'provenance'");
   const auto count = std::visit([](const auto& list) { return static_cast<Index>(list.size()); }, field.values);
   if (count != field.size())
-    refuse(field.name, fmt::format("its axes hold {} entries, found {} values", field.size(), count));
+    refuse(field.name, fmt::format("its axes span {} entries, but it has {} values", field.size(), count));
 }
 
 void add_axes(ResultGroup& group, const Field& field) {
@@ -222,7 +222,7 @@ void add_axes(ResultGroup& group, const Field& field) {
     if (known == group.axes.end())
       group.axes.push_back(&axis);
     else if ((*known)->unit != axis.unit || (*known)->values != axis.values)
-      refuse(field.name, fmt::format("the axis '{}' has other values or units than elsewhere in '{}': rename it",
+      refuse(field.name, fmt::format("the axis '{}' has other values or another unit than elsewhere in '{}': rename it",
                                      axis.name, group.name));
   }
 }
@@ -239,6 +239,10 @@ std::vector<ResultGroup> result_groups(const Result& result) {
     group->fields.push_back(&field);
     add_axes(*group, field);
   }
+  for (const ResultGroup& group : groups)
+    for (const Axis* axis : group.axes)
+      if (const std::string name = group.name + "/" + axis->name; names.contains(name))
+        refuse(name, "a Field and an axis have this name: rename one");
   return groups;
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "s.npz: there is no 'hiden' for hidden states; there are 'hidden', 'ids'", the nearest name first.
+/// "s.npz: found no hidden states 'hiden'; it holds 'hidden', 'ids'", the name nearest to `name` first.
 /// @param what  what was looked for
 std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what) {
   constexpr std::size_t most_named = 6, longest = 100;
@@ -37,8 +37,8 @@ std::string no_such_array(const NamedArrays& arrays, const std::string& name, co
   names.resize(std::min(all, most_named));
   std::string list;
   for (const std::string& other : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(other, 60));
-  return fmt::format("{}: there is no '{}' for {}; {}{}", shown_path(arrays.path()), printable(name), what,
-                     names.empty() ? "it holds no arrays" : "there are " + list,
+  return fmt::format("{}: found no {} '{}'; it holds {}{}", shown_path(arrays.path()), what, printable(name),
+                     names.empty() ? "no arrays" : list,
                      all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
 }
 
@@ -51,7 +51,7 @@ void NamedArrays::add(const std::string& name, std::string type, std::vector<Ind
 
 const NamedArrays::Array& NamedArrays::array(const std::string& name) const {
   const auto found = arrays_.find(name);
-  if (found == arrays_.end()) throw FormatError(no_such_array(*this, name, "an array"));
+  if (found == arrays_.end()) throw FormatError(no_such_array(*this, name, "array"));
   return found->second;
 }
 
@@ -60,7 +60,7 @@ std::string NamedArrays::called(const std::string& name) const {
 }
 
 std::vector<float> NamedArrays::block(const std::string& name, const ArrayBlock& block) const {
-  require_inside(block, shape(name), called(name) + " ");
+  require_inside(block, shape(name), called(name) + ": ");
   return read(name, block);
 }
 
@@ -158,8 +158,8 @@ std::unique_ptr<NamedArrays> npy_folder_arrays(const fs::path& folder) {
   std::ranges::sort(files);
   if (files.empty())
     throw FormatError(fmt::format(
-        "{}: no .npy file in this folder; expected stored states, as hidden_states_layer_0.npy or in one file of "
-        "HDF5, .npz or safetensors",
+        "{}: no .npy file in this folder; expected stored states, such as hidden_states_layer_0.npy, or one HDF5, "
+        ".npz or safetensors file",
         shown_path(folder)));
   return npy_arrays(folder, files);
 }
@@ -258,7 +258,7 @@ ArrayExtent LayerArray::extent(const NamedArrays& arrays, const std::string& doc
   const std::string array = of_document(name, document);
   const std::vector<Index>& shape = arrays.shape(array);
   if (shape.size() != axes.size() || is_empty(shape))
-    throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(array),
+    throw FormatError(fmt::format("{} has shape {}, expected ({}), each at least 1", arrays.called(array),
                                   shape_text(shape), axes_text(axes)));
   ArrayExtent extent;
   Index keys = 0;
@@ -270,7 +270,7 @@ ArrayExtent LayerArray::extent(const NamedArrays& arrays, const std::string& doc
     if (axes[a] == ArrayAxis::key) keys = shape[a];
   }
   if (has_axis(axes, ArrayAxis::key) && keys != extent.length)
-    throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected equal numbers",
+    throw FormatError(fmt::format("{} has shape {}, that is {} queries and {} keys; expected equal numbers",
                                   arrays.called(array), shape_text(shape), extent.length, keys));
   return extent;
 }
@@ -341,12 +341,11 @@ class Search {
     else if (!add(search_.dataset, attention ? &FoundLayer::attention : &FoundLayer::states))
       throw FormatError(no_such_array(arrays_, search_.dataset, attention ? "finished attention" : "hidden states"));
     if (layers_.empty())
-      throw FormatError(
-          no_such_array(arrays_, "hidden_states/layer_L",
-                        "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'"),
-          give("dataset", "NAME", "to name the array"));
+      throw FormatError(no_such_array(arrays_, "hidden_states/layer_L",
+                                      "arrays 'queries/layer_L' and 'keys/layer_L', 'attentions/layer_L' or"),
+                        give("dataset", "NAME", "to name the array"));
     if (search_.layer && layers_said_)
-      throw ShapeError(fmt::format("{}: the layer is already given by a name or an axis", arrays_.path().string()),
+      throw ShapeError(fmt::format("{}: the layer is already given by a name or an axis", shown_path(arrays_.path())),
                        omit("layer"));
     FoundArrays contents{{},
                          {documents_.begin(), documents_.end()},
@@ -359,8 +358,8 @@ class Search {
     for (auto& [layer, parts] : layers_) {
       parts.layer = layer;
       if (parts.queries.has_value() != parts.keys.has_value())
-        throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected both or neither",
-                                      arrays_.path().string(), layer, parts.queries ? "queries" : "keys"));
+        throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected queries and keys, or neither",
+                                      shown_path(arrays_.path()), layer, parts.queries ? "queries" : "keys"));
       contents.layers.push_back(std::move(parts));
     }
     return contents;
@@ -420,11 +419,11 @@ class Search {
   void keep(Index at, const std::string& name, LayerArray found, Part part) {
     if (at < 0 || at >= most_layers)
       throw FormatError(
-          fmt::format("{}: its layer would be {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
+          fmt::format("{}: its layer is {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
     std::optional<LayerArray>& place = layers_[at].*part;
     if (place)
-      throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",
-                                    arrays_.called(name), at, printable(place->name)));
+      throw FormatError(fmt::format("{} and '{}' both belong to layer {}; expected only one of them",
+                                    arrays_.called(name), printable(place->name), at));
     place = std::move(found);
   }
 
@@ -451,11 +450,11 @@ class Search {
     }
     if (axes.size() == count && !is_empty(shape)) return axes;
     if (!search_.axes.empty())
-      throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
+      throw FormatError(fmt::format("{} has shape {}, expected ({}), each at least 1", arrays_.called(name),
                                     shape_text(shape), axes_text(search_.axes)));
     const bool square = count > 3 && shape.back() == shape[count - 2];
     throw FormatError(
-        fmt::format("{} has shape {}, expected {}, none of them 0", arrays_.called(name), shape_text(shape),
+        fmt::format("{} has shape {}, expected {}, each at least 1", arrays_.called(name), shape_text(shape),
                     attention
                         ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
                         : "(documents, T, width) or (T, width)"),

@@ -96,13 +96,13 @@ bool may_lack(const NamedProfiles::Stack& stack, std::string_view name) {
 }
 
 [[noreturn]] void refuse_profiles(const std::filesystem::path& path, const std::string& found) {
-  throw FormatError(fmt::format("{}: {}", path.string(), found));
+  throw FormatError(fmt::format("{}: {}", shown_path(path), found));
 }
 
 std::int64_t whole_attribute(const std::filesystem::path& path, const Attributes& of, const std::string& name) {
   const auto found = of.find(name);
   const auto* value = found == of.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  if (value == nullptr) refuse_profiles(path, fmt::format("lacks the whole number '{}'; expected it", name));
+  if (value == nullptr) refuse_profiles(path, fmt::format("the attribute '{}' is missing or not a whole number", name));
   return *value;
 }
 
@@ -128,9 +128,9 @@ Array taken(std::map<std::string, Array>& arrays, const ProfileArrayKind& kind, 
   const auto found = arrays.find(kind.name);
   if (found == arrays.end())
     throw FormatError(fmt::format(
-        "{}: lacks the array '{}', which a run reads; expected what headwave.watch(model, null=True) of this "
-        "version sums",
-        profiles.path.string(), dataset));
+        "{}: the array '{}' is missing; expected profiles that headwave.watch(model, null=True) of this version "
+        "computed",
+        shown_path(profiles.path), dataset));
   Array array = std::move(found->second);
   const std::string_view axes = kind.axes;
   bool fits = array.shape.size() == axes.size();
@@ -148,7 +148,7 @@ Array taken(std::map<std::string, Array>& arrays, const ProfileArrayKind& kind, 
   Index entries = 1;
   for (const Index size : array.shape) entries *= size;
   if (!fits || entries != std::ssize(array.values))
-    throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", profiles.path.string(), dataset,
+    throw FormatError(fmt::format("{}: '{}' has the shape ({}); expected ({})", shown_path(profiles.path), dataset,
                                   fmt::join(array.shape, ", "), fmt::join(expected, ", ")));
   return array;
 }
@@ -161,7 +161,7 @@ void require_finite(std::span<const Number> values, const ProfileArrayKind& kind
     if (!(std::abs(value) <= most) && !(kind.open && std::isnan(value)))
       throw FormatError(fmt::format(
           "{}: '{}/{}' holds {}; expected finite numbers. Look for NaN or huge values in the watched model's weights",
-          profiles.path.string(), profiles.name, kind.name, value));
+          shown_path(profiles.path), profiles.name, kind.name, value));
 }
 
 void take_array(NamedProfiles::Stack& stack, const ProfileArrayKind& kind, ProfileSizes& sizes,
@@ -183,12 +183,15 @@ void take_account(NamedProfiles::Stack& stack, ProfileSizes& sizes, StoredProfil
   for (const ProfileArrayKind& kind : account_arrays)
     if (stack.arrays.contains(kind.name) || !may_lack(stack, kind.name)) take_array(stack, kind, sizes, profiles);
   if (2 * sizes['F'] > profiles.d_head)
-    refuse_profiles(profiles.path, fmt::format("turns {} pairs of {} components; expected at most half as many",
-                                               sizes['F'], profiles.d_head));
+    refuse_profiles(
+        profiles.path,
+        fmt::format("rotates {} pairs in heads of {} channels; expected at most half as many pairs as channels",
+                    sizes['F'], profiles.d_head));
   profiles.words = std::move(stack.words);
   if (std::ssize(profiles.words) != sizes['W'])
-    refuse_profiles(profiles.path, fmt::format("has the texts of {} words, and {} are attended to; expected as many",
-                                               profiles.words.size(), sizes['W']));
+    refuse_profiles(profiles.path,
+                    fmt::format("has the spelling of {} words, but {} words are attended to; expected equal numbers",
+                                profiles.words.size(), sizes['W']));
   for (const ProfileArrayKind& kind : account_vectors) {
     if (!stack.vectors.contains(kind.name) && may_lack(stack, kind.name)) continue;
     ProfileVectors vectors = taken(stack.vectors, kind, sizes, profiles);
@@ -222,8 +225,8 @@ std::vector<NamedProfiles::Stack*> stacks_to_read(NamedProfiles& named, std::vec
       there = &stack;
     } else {
       refuse_profiles(named.called,
-                      fmt::format("holds several stacks of layers of one kind ({}); expected one of each kind; take "
-                                  "one out: headwave.open(\"{}\").save(\"{}.h5\", only=[\"{}\"])",
+                      fmt::format("holds several stacks of layers of one kind ({}); expected one of each kind; save "
+                                  "one alone: headwave.open(\"{}\").save(\"{}.h5\", only=[\"{}\"])",
                                   joined({there->name, stack.name}), printable(named.called.string()),
                                   printable(stack.name), printable(stack.name)));
     }
@@ -265,15 +268,17 @@ StoredProfiles stored_stack(const NamedProfiles& named, NamedProfiles::Stack& st
     refuse_profiles(
         path,
         fmt::format(
-            "has {} layers of {} heads, {} key heads of width {}; expected 1 or more, and key heads that divide heads",
+            "has {} layers of {} heads and {} key heads of width {}; expected each at least 1, and the number of key "
+            "heads to divide the number of heads",
             profiles.layers.size(), profiles.heads, profiles.kv_heads, profiles.d_head));
   ProfileSizes sizes{
       {'L', std::ssize(profiles.layers)}, {'H', profiles.heads}, {'K', 3}, {'A', 2}, {'S', 12}, {'R', 17}};
   for (const ProfileArrayKind& kind : trace_arrays) take_array(stack, kind, sizes, profiles);
   for (const char offsets : {'O', 'N'})
     if (sizes[offsets] % 2 == 0)
-      refuse_profiles(
-          path, fmt::format("has {} offsets from left to right; expected an odd number, 0 among them", sizes[offsets]));
+      refuse_profiles(path,
+                      fmt::format("has {} offsets from left to right; expected an odd number, with 0 in the middle",
+                                  sizes[offsets]));
   for (const double length : profiles.arrays.at("length").values) {
     if (!sensible(static_cast<Index>(length)))
       refuse_profiles(path, fmt::format("a document has {} tokens; expected 1 to {}", length, most));
@@ -282,9 +287,10 @@ StoredProfiles stored_stack(const NamedProfiles& named, NamedProfiles::Stack& st
   const std::vector<double>& in_blocks = profiles.arrays.at("block_documents").values;
   const double blocked = std::accumulate(in_blocks.begin(), in_blocks.end(), 0.0);
   if (blocked != static_cast<double>(profiles.lengths.size()))
-    refuse_profiles(path, fmt::format("blocks hold {} documents, and {} have a length; expected as many", blocked,
-                                      profiles.lengths.size()));
-  if (profiles.lengths.empty()) refuse_profiles(path, "holds no document; expected one or more");
+    refuse_profiles(path,
+                    fmt::format("its blocks hold {} documents, but {} documents have a length; expected equal numbers",
+                                blocked, profiles.lengths.size()));
+  if (profiles.lengths.empty()) refuse_profiles(path, "holds no documents; expected at least one");
   profiles.dealt_documents = whole_attribute(path, of_stack, "dealt_documents");
   if (profiles.dealt_documents > 0) take_account(stack, sizes, profiles);
   return profiles;
@@ -325,11 +331,12 @@ bool is_profile_vectors(std::string_view name) {
 std::vector<StoredProfiles> stored_profiles(NamedProfiles named) {
   if (attribute_text(named.about, "format") != profiles_format)
     refuse_profiles(named.called,
-                    "is no file of profiles; expected one that headwave.watch(model).result().save() wrote");
+                    "is not a file of profiles; expected one that headwave.watch(model).result().save() wrote");
   if (const std::int64_t version = whole_attribute(named.called, named.about, "format_version");
       version != profiles_version)
-    refuse_profiles(named.called, fmt::format("is of format {}, and this headwave reads {}; watch the model again",
-                                              version, profiles_version));
+    refuse_profiles(named.called,
+                    fmt::format("is of format {}, but this headwave reads format {}; watch the model again", version,
+                                profiles_version));
   std::vector<std::string> left_out;
   std::vector<StoredProfiles> read;
   for (NamedProfiles::Stack* stack : stacks_to_read(named, left_out)) read.push_back(stored_stack(named, *stack));

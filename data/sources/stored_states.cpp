@@ -121,8 +121,9 @@ using StatesChange = std::function<void(Matrix32& states, Index layer, const std
 /// Requires that an array has as many documents and tokens as the others.
 void require_extent(const std::string& called, const ArrayExtent& extent, Index documents, Index length) {
   if (extent.documents != documents || extent.length != length)
-    throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
-                                  called, extent.documents, extent.length, documents, length));
+    throw FormatError(
+        fmt::format("{} holds {} documents of {} tokens, but another layer {} of {} tokens; expected the same", called,
+                    extent.documents, extent.length, documents, length));
 }
 
 /// The block of one document in an array of one layer.
@@ -321,8 +322,8 @@ class StateDocuments : public Source {
 
   void require_each(const std::string& name, std::size_t came, Index expected, const char* what) const {
     if (came != static_cast<std::size_t>(expected))
-      throw FormatError(fmt::format("{} has {} entries, expected one per {}: {}", files_->arrays->called(name), came,
-                                    what, expected));
+      throw FormatError(fmt::format("{} has {} entries, expected {}, one per {}", files_->arrays->called(name), came,
+                                    expected, what));
   }
 
   /// The texts of a document's tokens. A list as long as one document is shared by all.
@@ -353,7 +354,7 @@ class StateDocuments : public Source {
       if (!(value >= 0 && value <= static_cast<float>(most)) || std::floor(value) != value)
         throw FormatError(fmt::format("{} holds {:.8g}, expected whole numbers from 0 to {}{}", arrays.called(name),
                                       value, most,
-                                      pattern == contents().ids && words_ > 0 ? ", the model's words" : ""));
+                                      pattern == contents().ids && words_ > 0 ? ", the model's token ids" : ""));
       numbers.push_back(static_cast<Number>(value));
     }
     require_each(name, numbers.size(), place.length, "token");
@@ -398,8 +399,9 @@ void require_same_attention(const StateFiles& files, const BlockSpec& spec) {
                                     {"score_scale", spec.score_scale}})
     // Attributes are often float32, with seven digits.
     if (const double said = files.stated(name, model); std::abs(said - model) > 1e-6 * std::abs(model))
-      throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
-                                   files.path(), name, said, model));
+      throw ShapeError(
+          fmt::format("{}: attribute '{}' is {:g}, but the model's is {:g}; are the states from this model?",
+                      files.path(), name, said, model));
 }
 
 /// Whether the rows of stored attention only look back.
@@ -438,11 +440,11 @@ void require_attention_of(const Model& model, const StateFiles& files) {
                                  files.path(), model.family),
                      omit("model"));
   if (const Index heads = files.attention_heads(); heads != model.stack.block.heads)
-    throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
+    throw ShapeError(fmt::format("{}: finished attention has {} heads, but the model has {}; is it from this model?",
                                  files.path(), heads, model.stack.block.heads));
   if (const Index last = files.contents.layers.back().layer; last >= model.stack.layers())
     throw ShapeError(
-        fmt::format("{}: finished attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
+        fmt::format("{}: holds attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
                     files.path(), last, model.stack.layers() - 1));
 }
 
@@ -451,15 +453,16 @@ void require_attention_of(const Model& model, const StateFiles& files) {
 Linear projection(const NamedArrays& arrays, const std::string& name, Index d_model, ChangedModel& model) {
   const std::vector<Index>& shape = arrays.shape(name);
   if (shape.size() != 2 || shape[0] != d_model)
-    throw FormatError(fmt::format("{} has shape {}, expected (d_model, heads * d_head) with d_model {}, as the states",
-                                  arrays.called(name), shape_text(shape), d_model));
+    throw FormatError(
+        fmt::format("{} has shape {}, expected (d_model, heads * d_head), where d_model is {} as in the states",
+                    arrays.called(name), shape_text(shape), d_model));
   const std::vector<float> weight = arrays.floats(name);
   Linear linear{model.kept(Matrix32(MatrixView32(weight.data(), shape[0], shape[1]).transpose())), {}};
   if (!arrays.has(name + "_bias")) return linear;
   const std::vector<float> bias = arrays.floats(name + "_bias");
   if (std::ssize(bias) != shape[1])
-    throw FormatError(
-        fmt::format("{} has {} entries, expected {}", arrays.called(name + "_bias"), bias.size(), shape[1]));
+    throw FormatError(fmt::format("{} has {} entries, expected {}, one per column of its weights",
+                                  arrays.called(name + "_bias"), bias.size(), shape[1]));
   linear.bias = model.kept(Vector32(VectorView32(bias.data(), shape[1])));
   return linear;
 }
@@ -469,8 +472,8 @@ Index key_heads(const StateFiles& files, const BlockSpec& block, Index key_width
   const Index kv_heads = key_width / block.d_head;
   if (key_width % block.d_head != 0 || kv_heads < 1 || block.heads % kv_heads != 0)
     throw FormatError(
-        fmt::format("{}: keys of width {} beside queries of {} heads x {}; expected as many heads of keys, "
-                    "or a number that divides them",
+        fmt::format("{}: the keys have width {}, but the queries have {} heads of width {}; expected key heads of this "
+                    "width, as many as query heads or a divisor of them",
                     files.path(), key_width, block.heads, block.d_head));
   return kv_heads;
 }
@@ -482,9 +485,9 @@ Index heads_along(const StateFiles& files) {
   if (!queries) return 0;
   const ArrayExtent extent = files.extent(*queries);
   if (extent.heads > extent.length)
-    throw ShapeError(fmt::format("{} has {} heads of {} tokens, if its axes are ({})", files.called(*queries),
-                                 extent.heads, extent.length, axes_text(queries->axes)),
-                     give("head_count", std::to_string(extent.heads), "if so"));
+    throw ShapeError(fmt::format("{} would have more heads ({}) than tokens ({}) if its axes are ({})",
+                                 files.called(*queries), extent.heads, extent.length, axes_text(queries->axes)),
+                     give("head_count", std::to_string(extent.heads), "if this is right"));
   return extent.heads;
 }
 
@@ -543,15 +546,18 @@ Model model_beside(const StateFiles& files, Index asked_heads) {
         give("head_count", "N"));
   require_heads(files, layers, heads, 0);
   if (width % heads != 0)
-    throw ShapeError(fmt::format("{}: {} heads do not divide queries of width {}", files.path(), heads, width));
+    throw ShapeError(
+        fmt::format("{}: queries of width {} cannot be divided into {} heads", files.path(), width, heads));
   BlockSpec& block = stack.block;
   block.heads = heads;
   block.d_head = width / heads;
   block.kv_heads = key_heads(files, block, key_width);
   require_heads(files, layers, heads, block.kv_heads);
   if (const Index said = files.stated("head_dim", block.d_head); said != block.d_head)
-    throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}", files.path(), heads,
-                                 block.d_head, said));
+    throw ShapeError(
+        fmt::format("{}: queries of width {} in {} heads have {} columns per head, but attribute 'head_dim' "
+                    "is {}",
+                    files.path(), width, heads, block.d_head, said));
   block.causal = files.stated("causal", false);
   block.window = files.stated("window", Index{0});
   block.score_scale = files.stated("score_scale", 1.0 / std::sqrt(static_cast<double>(block.d_head)));
@@ -578,11 +584,14 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
   if (raw || share >= enough) return;
   std::vector<Remedy> remedies{give("any_states", "", "to take states that were changed on purpose")};
   if (!post) remedies.insert(remedies.begin(), give("apply_norm", "", "if these are raw residual states"));
-  throw FormatError(fmt::format("{} does not look normalised by the norm before layer {}'s attention: (x - shift) / "
-                                "scale has mean 0 and variance 1 in {:.1f} % of the rows, expected {:g} % or more{}",
-                                called, layer, 100 * share, 100 * enough,
-                                post ? "; are they of another layer, or from before the norm?" : ""),
-                    std::move(remedies));
+  throw FormatError(
+      fmt::format("{} does not look normalised by the norm before layer {}'s attention: {} in {:.1f} % of the "
+                  "rows, expected {:g} % or more{}",
+                  called, layer,
+                  norm.kind == NormKind::layer ? "(x - shift) / scale has mean 0 and variance 1"
+                                               : "x / scale has mean square 1",
+                  100 * share, 100 * enough, post ? "; are they of another layer, or from before the norm?" : ""),
+      std::move(remedies));
 }
 
 /// Refuses states unlike a norm's output, or normalises raw states of a pre-norm model on request.
@@ -611,11 +620,10 @@ std::span<const FoundLayer> entering(const StateFiles& files, Index count) {
   const bool one_more =
       layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
   if (one_more && layers.front().layer == 1 && static_cast<Index>(layers.size()) == count)
-    throw ShapeError(
-        fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
-                    "after the last layer unless those of layer 0 are there; if they are numbered from 1, "
-                    "rename them",
-                    files.path(), count, count - 1));
+    throw ShapeError(fmt::format(
+        "{}: holds states of layers 1 to {}, but the model has the layers 0 to {}; states after the last layer "
+        "are accepted only beside those of layer 0; if the layers are numbered from 1, rename them",
+        files.path(), count, count - 1));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
@@ -652,14 +660,14 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
   for (const FoundLayer& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())
       throw ShapeError(
-          fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
+          fmt::format("{}: holds states that enter layer {}, but the model has the layers 0 to {}; are they from "
                       "this model?",
                       files->path(), layer.layer, model.stack.layers() - 1),
           give("axes", "AXES", "if the axes are in another order"));
     const Index width = layer.states ? files->extent(*layer.states).width : model.stack.d_model();
     if (width != model.stack.d_model())
       throw ShapeError(
-          fmt::format("{}: states of layer {} have width {}, the model's states have {}; are they from this "
+          fmt::format("{}: states of layer {} have width {}, but the model's have {}; are they from this "
                       "model?",
                       files->path(), layer.layer, width, model.stack.d_model()));
   }

@@ -48,16 +48,17 @@ std::vector<IdPair> packed_ids(const Ids& tokens, std::int32_t opens, std::int32
   const Index length = document_length(count, around, options);
   const Index room = length - around;
   if (room < 1)
-    throw ShapeError(
-        fmt::format("a length of {} leaves no room beside the special tokens; ask for at least {}, or for none of them",
-                    length, around + 1));
+    throw ShapeError(fmt::format(
+        "documents of {} tokens have no room beside the special tokens; expected at least {} tokens, or no special "
+        "tokens",
+        length, around + 1));
   const Index whole = count / room;
   const Index wanted = options.documents.value_or(std::clamp<Index>(whole, 1, usual_documents));
   if (whole < wanted)
-    throw FormatError(
-        fmt::format("{}: {} tokens, enough for {} documents of {}; {} were asked for: give more text, or ask for "
-                    "fewer or shorter documents",
-                    name, count, whole, length, wanted));
+    throw FormatError(fmt::format(
+        "{}: has {} tokens, enough for {} documents of {}, but {} are requested; give more text, or request "
+        "fewer or shorter documents",
+        name, count, whole, length, wanted));
   std::vector<IdPair> documents;
   for (Index i = 0; i < wanted; ++i) {
     Ids ids;
@@ -85,7 +86,8 @@ Ids ids_of(const nlohmann::json& list, const std::string& name) {
 IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name) {
   if (!pairs) {
     if (!entry.is_array())
-      throw FormatError(fmt::format("{}: expected a list of lists of ids, found both lists and others", name));
+      throw FormatError(
+          fmt::format("{}: expected a list of lists of token ids, but some of its entries are not lists", name));
     return {ids_of(entry, name), {}};
   }
   const auto list = [&](const char* key) {
@@ -184,7 +186,7 @@ Index wanted_documents(Index count, const PackingOptions& options, const std::st
 /// Refuses a document that the model cannot read, before the model runs on any.
 void require_fits_model(const IdPair& pair, Index document, const PackingOptions& options, const std::string& name) {
   if (pair.ids.empty())
-    throw FormatError(fmt::format("{}: document {} has no ids; expected at least one in each", name, document));
+    throw FormatError(fmt::format("{}: document {} has no token ids; expected at least one in each", name, document));
   if (options.positions > 0 && length_of(pair) > options.positions)
     throw FormatError(
         fmt::format("{}: document {} has {} tokens, but the model has {} positions; expected shorter documents, or one "
@@ -195,7 +197,7 @@ void require_fits_model(const IdPair& pair, Index document, const PackingOptions
     for (std::size_t i = 0; i < ids->size() && options.vocabulary > 0; ++i)
       if ((*ids)[i] >= options.vocabulary)
         throw FormatError(
-            fmt::format("{}: document {}, token {} is {}, but the model knows the ids 0 to {}; was it "
+            fmt::format("{}: document {}, token {} has the id {}, but the model knows the ids 0 to {}; was it "
                         "tokenized for another model?",
                         name, document, i, (*ids)[i], options.vocabulary - 1));
 }
@@ -327,8 +329,8 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
   const InputText read(text), written(target);
   const std::vector<std::string_view> sources = lines_in(read), targets = lines_in(written);
   if (sources.size() != targets.size())
-    throw FormatError(fmt::format("{}: {} lines, but {} has {}; expected a line of the one beside each of the other",
-                                  written.name(), targets.size(), read.name(), sources.size()));
+    throw FormatError(fmt::format("{}: has {} lines, but {} has {}; expected equal numbers of lines", written.name(),
+                                  targets.size(), read.name(), sources.size()));
   std::vector<std::size_t> lines;
   for (std::size_t line = 0; line < sources.size(); ++line) {
     const auto is_blank = [](std::string_view line_text) {
@@ -336,9 +338,9 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
     };
     const bool no_source = is_blank(sources[line]), no_target = is_blank(targets[line]);
     if (no_source != no_target)
-      throw FormatError(fmt::format("{}: line {} is blank, but it is not in {}; take both out, or neither",
-                                    no_source ? read.name() : written.name(), line + 1,
-                                    no_source ? written.name() : read.name()));
+      throw FormatError(
+          fmt::format("{}: line {} is blank, but not the line beside it in {}; remove both lines, or neither",
+                      no_source ? read.name() : written.name(), line + 1, no_source ? written.name() : read.name()));
     if (!no_source) lines.push_back(line);
   }
   lines.resize(static_cast<std::size_t>(wanted_documents(static_cast<Index>(lines.size()), options, read.name())));
@@ -346,8 +348,11 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
   std::vector<IdPair> documents;
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   for (const std::size_t line : lines) {
-    documents.push_back({ids_between(sources[line], *tokenizer, special),
-                         read_by_decoder(ids_between(targets[line], *tokenizer, special), decoder_start)});
+    Ids target_ids = ids_between(targets[line], *tokenizer, special);
+    if (target_ids.empty())
+      throw FormatError(fmt::format("{}: line {} has no tokens; expected at least one", written.name(), line + 1));
+    documents.push_back(
+        {ids_between(sources[line], *tokenizer, special), read_by_decoder(std::move(target_ids), decoder_start)});
     require_fits_model(documents.back(), std::ssize(documents) - 1, options, read.name());
   }
   Attributes provenance = provenance_of(read, documents);

@@ -192,7 +192,8 @@ std::string bytes_of_base64(std::string_view base64, const std::string& place) {
   const int length =
       EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                       reinterpret_cast<const unsigned char*>(base64.data()), static_cast<int>(base64.size()));
-  if (length < 0 || base64.size() % 4 != 0) throw FormatError(fmt::format("{}: expected base64", place));
+  if (length < 0 || base64.size() % 4 != 0)
+    throw FormatError(fmt::format("{}: 'precompiled_charsmap' is not valid base64", place));
   const auto padding = static_cast<std::size_t>(base64.ends_with("==") ? 2 : base64.ends_with('=') ? 1 : 0);
   bytes.resize(std::max(static_cast<std::size_t>(length), padding) - padding);
   return bytes;
@@ -240,12 +241,12 @@ class PrecompiledCharsmap {
     };
     const std::size_t size = bytes.size() < 4 ? 0 : unit_at(0);
     if (size < 4 || size % 4 != 0 || size > bytes.size() - 4)
-      throw FormatError(
-          fmt::format("{}: a table of {} bytes does not fit in {}: the file is damaged", place_, size, bytes.size()));
+      throw FormatError(fmt::format("{}: a table of {} bytes does not fit in {} bytes: the file is damaged", place_,
+                                    size, bytes.size()));
     units_.reserve(size / 4);
     for (std::size_t at = 4; at < size + 4; at += 4) units_.push_back(unit_at(at));
     texts_ = bytes.substr(size + 4);
-    if (!is_valid_utf8(texts_)) throw FormatError(fmt::format("{}: its replacement texts are not UTF-8", place_));
+    if (!is_valid_utf8(texts_)) throw FormatError(fmt::format("{}: its replacement strings are not UTF-8", place_));
   }
 
   /// The shortest key that a text begins with. A unit holds a label in its low byte, in bit 8 whether a key
@@ -268,7 +269,7 @@ class PrecompiledCharsmap {
       const std::size_t end = becomes.find('\0');
       if (end == becomes.npos || (static_cast<unsigned char>(becomes.front()) & 0xC0U) == 0x80U)
         throw FormatError(
-            fmt::format("{}: the replacement at {} of {} should be at most {} bytes long and end with a NUL", place_,
+            fmt::format("{}: the replacement at byte {} of {} should have at most {} bytes and end with a NUL", place_,
                         begin, texts_.size(), longest_becomes));
       return Match{length, becomes.substr(0, end)};
     }
@@ -278,8 +279,8 @@ class PrecompiledCharsmap {
  private:
   [[nodiscard]] std::uint32_t unit(std::size_t at) const {
     if (at >= units_.size())
-      throw FormatError(
-          fmt::format("{}: the table leads to place {} of {}: the file is damaged", place_, at, units_.size()));
+      throw FormatError(fmt::format("{}: the table refers to entry {}, but has {} entries: the file is damaged", place_,
+                                    at, units_.size()));
     return units_[at];
   }
 

@@ -66,8 +66,8 @@ class Expression {
                                    onig_end_of(text), region.get(), ONIG_OPTION_NONE);
       if (code == ONIG_MISMATCH) break;
       if (code < 0)
-        throw FormatError(fmt::format("{}: the regular expression fails at byte {} of a text of {}: {}", place_, at,
-                                      text.size(), oniguruma_message(code)));
+        throw FormatError(fmt::format("{}: the regular expression fails at byte {} of a text of {} bytes: {}", place_,
+                                      at, text.size(), oniguruma_message(code)));
       TextRange range{static_cast<std::size_t>(region->beg[0]), static_cast<std::size_t>(region->end[0])};
       range.begin = std::max(range.begin, at);  // \K may put it before the end of the last match
       range.end = std::max(range.begin, range.end);

@@ -154,10 +154,10 @@ Tokenizer::Tokenizer(TokenPipeline parts, const std::string& file)
     const auto id = static_cast<std::int32_t>(token.id);
     const std::int32_t usual = vocabulary.id(token.content);
     if (usual >= 0 && usual != id)
-      throw FormatError(fmt::format("{}: added token '{}' has id {}, and id {} in the vocabulary: make them equal",
+      throw FormatError(fmt::format("{}: added token '{}' has id {}, but id {} in the vocabulary: make them equal",
                                     file, printable(token.content), id, usual));
     if (usual < 0 && vocabulary.has(id))
-      throw FormatError(fmt::format("{}: added token '{}' has id {}, which is that of '{}': each needs its own", file,
+      throw FormatError(fmt::format("{}: added token '{}' has id {}, which '{}' also has: each needs its own", file,
                                     printable(token.content), id, printable(vocabulary.piece(id))));
     if (!added_.emplace(id, token.content).second || !names.insert(token.content).second)
       throw FormatError(fmt::format("{}: two added tokens have the id {} or the name '{}': remove one", file, id,
@@ -200,7 +200,7 @@ std::string Tokenizer::token_text(std::int32_t id) const {
 
 std::string Tokenizer::piece(std::int32_t id) const {
   if (id < 0 || id >= size_)
-    throw ShapeError(fmt::format("tokenizer: token id {} is not in the vocabulary of {}", id, size_));
+    throw ShapeError(fmt::format("tokenizer: token id {} is outside the vocabulary of {} tokens", id, size_));
   const auto found = added_.find(id);
   return found != added_.end()                    ? found->second
          : id < parts_.model->vocabulary().size() ? parts_.model->vocabulary().piece(id)
@@ -234,7 +234,7 @@ bool has_tokenizer(const std::filesystem::path& model_directory) {
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory, TokenizerUse use) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(model_directory, ignored))
-    throw IoError(fmt::format("{}: expected the folder of a model, found no such folder", shown_path(model_directory)));
+    throw IoError(fmt::format("{}: no such folder; expected the folder of a model", shown_path(model_directory)));
   const auto has = [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); };
 
   if (has("tokenizer.json")) return json_tokenizer(model_directory / "tokenizer.json", use);
@@ -254,7 +254,7 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
                   "transformers import AutoTokenizer; AutoTokenizer.from_pretrained('DIR').save_pretrained('DIR')\"",
                   shown_path(none ? model_directory : model_directory / *found),
                   none                                          ? "no tokenizer in this folder"
-                  : std::string_view(*found).ends_with(".json") ? "this is a vocabulary as of GPT-2"
+                  : std::string_view(*found).ends_with(".json") ? "this is a vocabulary of GPT-2"
                                                                 : "this is a SentencePiece model"),
       ids);
 }

@@ -76,7 +76,9 @@ void read_template(const JsonObject& step, SpecialTokens& ends) {
     for (const nlohmann::json& id : token.list("ids"))
       put_once(is_before ? ends.opens : ends.closes, token_id_of(integer_of(id, token.place()), token.place()), step);
   }
-  if (is_before) throw FormatError(fmt::format("{}: single: the document itself is missing", step.place()));
+  if (is_before)
+    throw FormatError(
+        fmt::format("{}: single: expected a 'Sequence', which stands for the document, found none", step.place()));
 }
 
 void read_ends(const JsonObject& step, SpecialTokens& ends) {
@@ -161,7 +163,7 @@ WordSplitter metaspace_of(const JsonObject& step) {
   options.mark = step.text("replacement", options.mark);
   if (options.mark.empty() || options.mark.size() != utf8_length(options.mark[0]))
     throw FormatError(
-        fmt::format("{}: replacement '{}', expected one character", step.place(), printable(options.mark)));
+        fmt::format("{}: 'replacement' is '{}', expected one character", step.place(), printable(options.mark)));
   const std::string scheme = step.text("prepend_scheme", step.flag("add_prefix_space", true) ? "always" : "never");
   if (scheme == "first")
     options.prepend = PrependScheme::first;
@@ -220,8 +222,8 @@ std::string type_of(const JsonObject& model) {
   if (model.has("merges")) return "BPE";
   if (model.has("max_input_chars_per_word")) return "WordPiece";
   if (model.has("unk_id")) return "Unigram";
-  throw FormatError(fmt::format(
-      "{}: 'type' is missing, and it has neither merges, max_input_chars_per_word nor unk_id to tell", model.place()));
+  throw FormatError(
+      fmt::format("{}: 'type' is missing, and no merges, max_input_chars_per_word or unk_id tells it", model.place()));
 }
 
 // "left right", or ["left", "right"] in newer files.
@@ -277,7 +279,8 @@ std::unique_ptr<TokenModel> unigram_model(const JsonObject& model) {
   for (const json& pair : model.list("vocab")) {
     const std::string place = fmt::format("{}: vocab[{}]", model.place(), entries.size());
     if (!pair.is_array() || pair.size() != 2 || !pair[1].is_number())
-      throw FormatError(fmt::format("{}: expected a piece and its score, found {}", place, kind_of(pair)));
+      throw FormatError(
+          fmt::format("{}: expected a list of a piece and its score, found {}", place, shown_value(pair)));
     entries.push_back({text_of(pair[0], place), std::ssize(entries)});
     options.scores.push_back(pair[1].get<double>());
   }
@@ -359,7 +362,7 @@ std::unique_ptr<Tokenizer> tokenizer_of_json(const json& root, const std::vector
   const SpecialTokens special = tokenizer->special_tokens();
   for (const std::int32_t id : {special.opens, special.closes})
     if (id >= tokenizer->vocabulary())
-      throw FormatError(fmt::format("{}: post_processor: token id {} is not in the vocabulary of {}", name, id,
+      throw FormatError(fmt::format("{}: post_processor: token id {} is outside the vocabulary of {} tokens", name, id,
                                     tokenizer->vocabulary()));
   return tokenizer;
 }
@@ -378,9 +381,9 @@ json pieces_of(const std::filesystem::path& vocab_txt) {
   const MappedFile file(vocab_txt);
   const std::string name = shown_path(vocab_txt);
   if (file.size() > largest_tokenizer_file)
-    throw FormatError(fmt::format("{}: {} bytes, at most {} are read: is this a vocabulary?", name, file.size(),
+    throw FormatError(fmt::format("{}: has {} bytes, but at most {} are read: is this a vocabulary?", name, file.size(),
                                   largest_tokenizer_file));
-  if (!is_valid_utf8(file.text())) throw FormatError(fmt::format("{}: not UTF-8: convert it", name));
+  if (!is_valid_utf8(file.text())) throw FormatError(fmt::format("{}: is not UTF-8: convert it", name));
   json pieces = json::object();
   std::int64_t id = 0;
   each_line(file.text(), [&](std::string_view line) { pieces[std::string(line)] = id++; });
@@ -390,11 +393,11 @@ json pieces_of(const std::filesystem::path& vocab_txt) {
 /// Refuses an added token that is not in the vocabulary.
 void require_no_other(const JsonObject& settings, const json& pieces, const std::string& token) {
   if (!pieces.contains(token))
-    throw FormatError(
-        fmt::format("{}: the added token '{}' is not in vocab.txt, and is read from tokenizer.json alone. transformers "
-                    "writes one: python3 -c \"from transformers import AutoTokenizer; "
-                    "AutoTokenizer.from_pretrained('DIR').save_pretrained('DIR')\"",
-                    settings.place(), printable(token)));
+    throw FormatError(fmt::format(
+        "{}: the added token '{}' is not in vocab.txt; such tokens are read only from tokenizer.json, which "
+        "transformers writes: python3 -c \"from transformers import AutoTokenizer; "
+        "AutoTokenizer.from_pretrained('DIR').save_pretrained('DIR')\"",
+        settings.place(), printable(token)));
 }
 
 }  // namespace
@@ -416,8 +419,9 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
                                   config.place(), printable(tokenizer_class)),
                       give("ids", "FILE", "in place of a text"));
   if (!config.flag("do_basic_tokenize", true))
-    throw FormatError(fmt::format("{}: do_basic_tokenize false is not known: give the model's tokenizer.json instead",
-                                  config.place()));
+    throw FormatError(
+        fmt::format("{}: 'do_basic_tokenize' is false, which is not supported; give the model's tokenizer.json instead",
+                    config.place()));
   const bool letters = tokenizer_class.starts_with("EsmTokenizer");
   const json pieces = pieces_of(vocab_txt);
   if (config.has("added_tokens_decoder"))

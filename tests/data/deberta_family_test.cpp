@@ -24,7 +24,7 @@ TEST_CASE("settings of DeBERTa that change the numbers and are not followed are 
   };
   added("deberta-v2", R"("conv_kernel_size": 3)", "'conv_kernel_size' is 3");
   added("deberta-v2", R"("embedding_size": 12)",
-        "'embedding_size' is 12, which changes the numbers in a way that is not known here; expected 24");
+        "'embedding_size' is 12, which changes what the model computes in an unknown way; expected 24");
   added("deberta", R"("talking_head": true)", "'talking_head' is true");
   replaced("deberta", "\"c2p\"", "\"p2p\"", "'pos_att_type' is 'p2p', expected c2p or p2c");
   replaced("deberta-v3", "\"norm_rel_ebd\": \"layer_norm\"", "\"norm_rel_ebd\": \"rms\"", "'norm_rel_ebd' is 'rms'");

@@ -15,7 +15,8 @@ TEST_CASE("lock file: one at a time holds it, others are told, and it goes with 
     const LockFile held(folder / "lock");
     CHECK_THROWS_WITH(
         LockFile(folder / "lock"),
-        ContainsSubstring("another headwave is writing here, which must end first; give out=DIR with another name"));
+        ContainsSubstring(
+            "another headwave process is writing here; wait until it ends; give out=DIR with another name"));
     CHECK_NOTHROW(LockFile(folder / "other"));
   }
   CHECK(std::filesystem::is_empty(folder.path()));
@@ -42,7 +43,8 @@ TEST_CASE("replaced file: what a dead process left is written over, and a second
   {
     ReplacedFile living(folder / "a.txt");
     living.write("whole");
-    CHECK_THROWS_WITH(write_text(folder / "a.txt", "second"), ContainsSubstring("another headwave is writing here"));
+    CHECK_THROWS_WITH(write_text(folder / "a.txt", "second"),
+                      ContainsSubstring("another headwave process is writing here"));
     CHECK(std::filesystem::exists(living.temporary()));
     CHECK_NOTHROW(write_text(folder / "b.txt", "another"));
     living.commit();

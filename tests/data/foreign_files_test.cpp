@@ -47,7 +47,7 @@ TEST_CASE("stored states in another container are told what they are and what is
   const std::string saved = "numpy.save(";
   it.refuse_states("s.pt", zip_of("s/data.pkl"), "this is a PyTorch file", saved);
   it.refuse_states("old", legacy_torch, "this is a PyTorch file", saved);
-  it.refuse_states("s.pkl", "\x80\x04N.", "this is a PyTorch file, a pickle", saved);
+  it.refuse_states("s.pkl", "\x80\x04N.", "this is a PyTorch file (a pickle)", saved);
   it.refuse_states("s.csv", "1.5,2\n3,4\n", "this is a file of another format", saved);
   it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", saved);
   it.refuse_states("s.gguf", "GGUF", "this is a GGUF file", "expected stored states");
@@ -88,7 +88,7 @@ TEST_CASE("a pointer of Git LFS in the place of weights is called what it is") {
   const Foreign it;
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
   const std::filesystem::path tensors = it.write("model.safetensors", pointer);
-  const char* said = "this is a pointer of Git LFS";
+  const char* said = "this is a Git LFS pointer";
   CHECK_THROWS_WITH(Checkpoint(tensors), ContainsSubstring("model.safetensors: ") && ContainsSubstring(said));
   CHECK_THROWS_WITH(listing_of(tensors), ContainsSubstring(said) && ContainsSubstring("lfs pull"));
 }

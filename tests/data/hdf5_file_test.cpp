@@ -213,7 +213,7 @@ TEST_CASE("hdf5: a chunk that unpacks to too little, too much or nothing is refu
 TEST_CASE("hdf5: sizes that the file cannot stand for are refused before anything is allocated") {
   const Hdf5File file = hostile();
   CHECK_THROWS_WITH(file.doubles("promise"), ContainsSubstring("16 GiB"));
-  CHECK_THROWS_WITH(file.doubles("promise_in_chunks"), ContainsSubstring("promised"));
+  CHECK_THROWS_WITH(file.doubles("promise_in_chunks"), ContainsSubstring("its shape needs"));
   CHECK_THROWS_AS(file.doubles("more_than_everything"), FormatError);
   CHECK_THROWS_WITH(file.integers("many_chunks"), ContainsSubstring("chunks"));
   CHECK_THROWS_WITH(file.floats("elsewhere"), ContainsSubstring("other files"));
@@ -307,7 +307,8 @@ TEST_CASE("hdf5: a crash of the library ends the process with one line that name
     ::waitpid(child, &status, 0);
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 1);
-    CHECK_THAT(told, ContainsSubstring("headwave: error: damaged.h5: the HDF5 library crashed over it (SIGSEGV)"));
+    CHECK_THAT(told,
+               ContainsSubstring("headwave: error: damaged.h5: the HDF5 library crashed while reading it (SIGSEGV)"));
     CHECK(std::ranges::count(told, '\n') == 1);
   }
 }

@@ -110,7 +110,8 @@ TEST_CASE("a sealed file is known by the digest at its end, and refused once a b
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     std::ofstream(file, std::ios::binary) << damaged;
     CHECK_THROWS_AS(require_right_seal(file), FormatError);
-    CHECK_THROWS_WITH(sha256_of_file(file), ContainsSubstring("s: is not what was written: the digest at its end"));
+    CHECK_THROWS_WITH(sha256_of_file(file),
+                      ContainsSubstring("s: was changed or damaged after it was written: the digest at its end"));
   }
   std::ofstream(file, std::ios::binary) << whole << "x";  // somebody's bytes now
   CHECK_FALSE(require_right_seal(file));
@@ -152,7 +153,8 @@ TEST_CASE("replaced file: a missing folder, or a folder in the way") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(ReplacedFile(folder / "none/a"), IoError);
   CHECK_THROWS_AS(ReplacedFile(folder.path()), IoError);
-  CHECK_THROWS_WITH(write_text(folder / "none/a", "text"), ContainsSubstring("none/a: cannot be written: its folder"));
+  CHECK_THROWS_WITH(write_text(folder / "none/a", "text"),
+                    ContainsSubstring("none/a: cannot be written, because its folder"));
   std::ofstream(folder / "file") << "in the way";
   CHECK_THROWS_WITH(make_folder(folder / "file/inner"), ContainsSubstring("cannot make the folder"));
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);

@@ -37,10 +37,10 @@ TEST_CASE("a map that is wrong is described in one line") {
     return ModelPlace{family(model), file};
   };
   CHECK_NOTHROW(open_model(with("heads", "heads")));
-  CHECK_THROWS_WITH(open_model(with("heads =", "haeds =")), ContainsSubstring("'haeds' is not a key"));
+  CHECK_THROWS_WITH(open_model(with("heads =", "haeds =")), ContainsSubstring("'haeds' is not a known key"));
   CHECK_THROWS_WITH(open_model(with("heads =", "# heads =")), ContainsSubstring("expected 'layers', 'vocabulary'"));
   CHECK_THROWS_WITH(open_model(with("\ncausal =", "\ncasual =")),
-                    ContainsSubstring("[stack]: 'casual' is not a key that is known here"));
+                    ContainsSubstring("[stack]: 'casual' is not a known key here"));
   CHECK_THROWS_WITH(open_model(with("\"qkv\"", "\"kqv\"")),
                     ContainsSubstring("'fusion' should be one of none, qkv, kv, qkv_by_head"));
   CHECK_THROWS_WITH(open_model(with("in_out = true", "in_out = 1")),
@@ -53,14 +53,14 @@ TEST_CASE("a map that is wrong is described in one line") {
   CHECK_THROWS_WITH(open_model({family("gpt2"), folder / "none.toml"}),
                     ContainsSubstring("none.toml: cannot be opened"));
   CHECK_THROWS_WITH(open_model(with("heads =", std::string((1U << 20U) + 1, '#') + "\nheads =")),
-                    ContainsSubstring("at most 1 MB"));
+                    ContainsSubstring("at most 1 MiB"));
   model = "bart";
   CHECK_THROWS_WITH(open_model(with("cross_query", "# cross_query")),
-                    ContainsSubstring("[decoder]: expected 'cross_query' and the other tensors"));
+                    ContainsSubstring("[decoder]: 'cross_query' is missing; expected it and the other tensors"));
   model = "deberta";
   CHECK_THROWS_WITH(open_model(with("vectors = ", "# vectors = ")), ContainsSubstring("positions need 'vectors'"));
   CHECK_THROWS_WITH(open_model(with("kind = \"disentangled\"", "kind = \"none\" #")),
-                    ContainsSubstring("is not a key"));
+                    ContainsSubstring("is not a known key"));
 }
 
 TEST_CASE("a tensor of a layer that nothing reads is refused, another one is told") {
@@ -142,25 +142,25 @@ TEST_CASE("a map asks config.json and the checkpoint") {
   refused("[stack]\nd_model = \"activation_function\"", "'activation_function' is \"gelu_new\", expected a number");
   for (const std::string broken :
        {"n_embd +", "(n_embd", "n_embd)", "2 3", "says(n_embd, 2)", "tensor(x)", "1..2", "'x'", "sqrt 2"})
-    refused("[stack]\nd_model = \"" + broken + "\"", "is no expression");
-  refused("[stack]\nd_model = \"" + std::string(500, '(') + "\"", "is no expression");
-  refused("[let]\na = \"b\"\nb = \"a\"\n[stack]\nd_model = \"a\"", "is no expression");
+    refused("[stack]\nd_model = \"" + broken + "\"", "is malformed from");
+  refused("[stack]\nd_model = \"" + std::string(500, '(') + "\"", "is malformed from");
+  refused("[let]\na = \"b\"\nb = \"a\"\n[stack]\nd_model = \"a\"", "is malformed from");
   refused("[expect]\nn_embd = 5",
-          "'n_embd' is 32, which changes the numbers in a way that is not known here; expected 5");
+          "'n_embd' is 32, which changes what the model computes in an unknown way; expected 5");
   refused("[expect]\nn_embd = \"n_layer\"",
-          "'n_embd' is 32, which changes the numbers in a way that is not known here; expected 2");
+          "'n_embd' is 32, which changes what the model computes in an unknown way; expected 2");
   refused("[expect]\nactivation_function = [\"relu\", \"silu\"]",
           "'activation_function' is 'gelu_new', expected relu or silu");
   refused("[[refuse]]\nif = \"n_embd > 3\"\nbecause = \"it is too wide\"", "config.json: it is too wide");
   refused("[[when]]\nlongest = 3", "'when' should be a list of tables, each with a condition 'if'");
   refused("[decoder]\nlike = \"others\"", "'like' should be \"stack\"");
   for (const std::string key : {"let", "expect"}) refused(key + " = 3", "'" + key + "' should be a table");
-  refused("let = { a = 3 }", "'let' should be text");
+  refused("let = { a = 3 }", "'let' should be a string");
   for (const std::string key : {"prefixes", "known_by"}) {
-    refused(key + " = \"h.\"", "'" + key + "' should be a list of texts");
-    refused(key + " = [3]", "'" + key + "' should be text");
+    refused(key + " = \"h.\"", "'" + key + "' should be a list of strings");
+    refused(key + " = [3]", "'" + key + "' should be a string");
   }
-  refused("at = 3", "'at' should be text");
+  refused("at = 3", "'at' should be a string");
   for (const std::string one : {"3", "\"x\"", "[0, 1]"})
     refused("[stack.others]\nlayers = " + one, "'layers' should be ");
   // Parts of a model that belong together.

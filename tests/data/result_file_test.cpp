@@ -227,12 +227,13 @@ TEST_CASE("result file: what the format cannot hold is refused, and leaves no fi
   refuse(make_field("offset_trace/x", {head_axis(2)}, "1", "", {1, 2}), "'head' has other values");
   Axis other_unit = head;
   other_unit.unit = "token";
-  refuse(make_field("offset_trace/x", {other_unit}, "1", "", three), "'head' has other values or units");
+  refuse(make_field("offset_trace/x", {other_unit}, "1", "", three), "'head' has other values or another unit");
   refuse(make_field("offset_trace/mean_weight", {head}, "1", "", three), "two Fields");
+  refuse(make_field("offset_trace/head", {head}, "1", "", three), "'offset_trace/head': a Field and an axis");
   refuse(make_field("offset_trace", {head}, "1", "", three), "group/quantity");
   refuse(make_field("a/b/c", {head}, "1", "", three), "group/quantity");
   refuse(make_field("provenance/x", {head}, "1", "", three), "group/quantity");
-  refuse({"a/x", {head}, "1", "", std::vector<double>{1}, {}, {}}, "3 entries, found 1 values");
+  refuse({"a/x", {head}, "1", "", std::vector<double>{1}, {}, {}}, "span 3 entries, but it has 1 values");
 }
 
 TEST_CASE("result file: the same axis name may differ between groups") {
@@ -308,8 +309,8 @@ TEST_CASE("result file: one whose values were changed is refused, whatever is re
   bytes[at] = static_cast<char>(bytes[at] ^ 1);
   std::ofstream(file, std::ios::binary) << bytes;
   const std::string problem =
-      "r.h5: is not what was written: the digest at its end is that of other bytes; put a sound copy in its place, or "
-      "remove it and make it again";
+      "r.h5: was changed or damaged after it was written: the digest at its end does not match its content; replace it "
+      "by an intact copy, or remove it and make it again";
   CHECK_THROWS_WITH(read_result(file), ContainsSubstring(problem));
   const Hdf5File open(file);
   CHECK_THROWS_WITH(require_sealed(file), ContainsSubstring(problem));
@@ -326,7 +327,8 @@ TEST_CASE("result file: attributes whose bytes were changed are told by the dige
     REQUIRE(at != bytes.npos);
     ++bytes[at];
     std::ofstream(folder / "r.h5", std::ios::binary) << bytes;
-    CHECK_THROWS_WITH(read_result(folder / "r.h5"), ContainsSubstring("the digest at its end is that of other bytes"));
+    CHECK_THROWS_WITH(read_result(folder / "r.h5"),
+                      ContainsSubstring("the digest at its end does not match its content"));
   }
 }
 
@@ -360,9 +362,9 @@ TEST_CASE("result file: arrays that another program moved or removed are told") 
     return H5Lmove(file, from, file, to, H5P_DEFAULT, H5P_DEFAULT) >= 0;
   };
   const std::vector<Change> changes = {
-      {"'/offset_trace/argmax' cannot be opened",
+      {"/offset_trace/argmax: cannot be opened",
        [&](hid_t file) { return is_moved(file, "offset_trace/argmax", "offset_trace/y"); }},
-      {"'/spectrum/power'", [](hid_t file) { return H5Ldelete(file, "spectrum/power", H5P_DEFAULT) >= 0; }},
+      {"/spectrum/power: ", [](hid_t file) { return H5Ldelete(file, "spectrum/power", H5P_DEFAULT) >= 0; }},
   };
   const TemporaryFolder folder;
   for (const Change& change : changes) {

@@ -84,7 +84,7 @@ TEST_CASE("safetensors: halves, doubles and unaligned floats are converted") {
   CHECK(row[1] == -std::numeric_limits<float>::infinity());
   const auto cut = checkpoint.row_reader("odd");
   std::filesystem::resize_file(folder / "a.safetensors", std::filesystem::file_size(folder / "a.safetensors") - 4);
-  CHECK_THROWS_WITH(cut(0, 1, row.data()), ContainsSubstring("a.safetensors: ends at byte"));
+  CHECK_THROWS_WITH(cut(0, 1, row.data()), ContainsSubstring("did another program shorten it"));
   CHECK(checkpoint.names() == std::vector<std::string>{"flag", "half", "brain", "double", "odd"});
 }
 

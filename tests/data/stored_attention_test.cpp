@@ -198,7 +198,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   };
   write_npy(folder / "a.npy", {layers, documents * heads, length, length}, values);
   refuse(folder / "a.npy", dataset_options("a", "head,query,document,key"),
-         "6 queries and 5 keys, expected equal numbers");
+         "6 queries and 5 keys; expected equal numbers");
   std::filesystem::create_directory(folder / "four");
   write_npy(folder / "four/attentions_layer_0.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   write_npy(folder / "four/attentions_layer_1.npy", {documents, heads - 1, length, length},
@@ -218,7 +218,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   const auto with_model = [&](const char* name, const StoredStatesOptions& options, const std::string& problem) {
     CHECK_THROWS_WITH(stored_states(folder / "b.npy", open_model(family(name)), options), ContainsSubstring(problem));
   };
-  with_model("bert-mlm", {}, "of 3 heads, the model has 4; is it from this model?");
+  with_model("bert-mlm", {}, "has 3 heads, but the model has 4; is it from this model?");
   with_model("t5", {}, "is an encoder-decoder: whether this attention is");
   other = {};
   other.apply_norm = true;

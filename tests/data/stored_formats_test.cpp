@@ -76,7 +76,7 @@ TEST_CASE("an archive's arrays are found by the usual names, with ids and tokens
   CHECK(whole->document(1).ids == std::vector<std::int32_t>{8, 9, 10});
   CHECK(whole->document(0).tokens == std::vector<std::string>{"a", "\xc3\xa9", "c"});
   CHECK_THROWS_WITH(source_of(formats("packed.npz"), {}),
-                    ContainsSubstring("is packed, expected what numpy.savez writes"));
+                    ContainsSubstring("is compressed or encrypted; expected what numpy.savez writes"));
   const auto by_layer = source_of(formats("by_layer.npz"), dataset("layer_{layer}"));
   check_states(*by_layer);
   CHECK(by_layer->document(1).ids == std::vector<std::int32_t>{5, 6, 7});
@@ -104,7 +104,7 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   const auto refuse = [](const StoredStatesOptions& search, const std::string& text) {
     CHECK_THROWS_WITH(source_of(formats("types.h5"), search), ContainsSubstring(text));
   };
-  refuse(dataset("types/f4_lee"), "there is no 'types/f4_lee' for hidden states; there are 'types/f4_le', '");
+  refuse(dataset("types/f4_lee"), "found no hidden states 'types/f4_lee'; it holds 'types/f4_le', '");
   refuse(dataset("types/f4_lee"), "' and 8 more");
   refuse(dataset("types/f4_le", "document,token,width"),
          "'types/f4_le' has shape (2, 2, 3, 4), expected (document, token, width)");

@@ -74,12 +74,12 @@ TEST_CASE("without special tokens nothing is put around documents, and none is u
 TEST_CASE("text that is too short, or a length without room, is refused with the number it would give") {
   const SmallFolder it;
   CHECK_THROWS_WITH(it.text("a b c a b c a b", packing(3, 6)),
-                    ContainsSubstring("8 tokens, enough for 2 documents of 6; 3 were asked for"));
+                    ContainsSubstring("8 tokens, enough for 2 documents of 6, but 3 are requested"));
   CHECK_THROWS_AS(it.text("a", packing(1, 4)), FormatError);
   CHECK_THROWS_WITH(it.text("", packing(1, 4)), ContainsSubstring("the file is empty; expected text"));
   CHECK_THROWS_WITH(it.text(" \n \n", packing(1, 4)), ContainsSubstring("0 tokens, enough for 0 documents"));
   CHECK_THROWS_WITH(it.text("a b c", packing(1, 2)),
-                    ContainsSubstring("leaves no room beside the special tokens; ask for at least 3"));
+                    ContainsSubstring("no room beside the special tokens; expected at least 3 tokens"));
   CHECK_THROWS_AS(text_documents(it.folder() / "missing", it.tokenizer(), packing(1, 4)), IoError);
 }
 
@@ -107,10 +107,10 @@ TEST_CASE("without a number as many documents as the text gives are made, and a 
   given = {};
   given.length = 6;
   CHECK_THROWS_WITH(it.text("a b", given),
-                    ContainsSubstring("2 tokens, enough for 0 documents of 6; 1 were asked for"));
+                    ContainsSubstring("2 tokens, enough for 0 documents of 6, but 1 are requested"));
   given = {};
   given.documents = 2;
-  CHECK_THROWS_WITH(it.text("a b", given), ContainsSubstring("enough for 0 documents of 512; 2 were asked for"));
+  CHECK_THROWS_WITH(it.text("a b", given), ContainsSubstring("enough for 0 documents of 512, but 2 are requested"));
   given.documents = 1;
   CHECK(it.text("a b", given)->length(0) == 4);
   CHECK_THROWS_WITH(it.text(" ", {}), ContainsSubstring("0 tokens, enough for 0 documents"));
@@ -139,14 +139,16 @@ TEST_CASE("ids that a model cannot read are refused with their document before i
   PackingOptions options;
   options.vocabulary = 8;
   CHECK(it.ids("[[5, 7]]", options)->count() == 1);
-  CHECK_THROWS_WITH(it.ids("[[5], [6, 8]]", options), ContainsSubstring("document 1, token 1 is 8, but the model knows "
-                                                                        "the ids 0 to 7"));
-  CHECK_THROWS_WITH(it.ids("[[5], []]", options), ContainsSubstring("document 1 has no ids"));
+  CHECK_THROWS_WITH(it.ids("[[5], [6, 8]]", options),
+                    ContainsSubstring("document 1, token 1 has the id 8, but the model knows "
+                                      "the ids 0 to 7"));
+  CHECK_THROWS_WITH(it.ids("[[5], []]", options), ContainsSubstring("document 1 has no token ids"));
 }
 
 TEST_CASE("text that is not UTF-8 becomes no document") {
   const SmallFolder it;
-  CHECK_THROWS_WITH(it.text("a b\n\xe9 c", {}), ContainsSubstring("input: line 2, offset 4: byte 0xE9 is not UTF-8"));
+  CHECK_THROWS_WITH(it.text("a b\n\xe9 c", {}),
+                    ContainsSubstring("input: line 2, byte offset 4: byte 0xE9 is not UTF-8"));
   CHECK_THROWS_WITH(it.text(std::string("a b\0 c", 6), {}), ContainsSubstring("iconv -f"));
   CHECK_THROWS_WITH(it.ids("\xff\xfe"
                            "5",
@@ -195,8 +197,8 @@ TEST_CASE("what is not token ids is refused with its place") {
   CHECK_THROWS_WITH(it.ids("[1, 2, -3]", packing(1, 2)), ContainsSubstring("entry 2 is not a token id"));
   CHECK_THROWS_WITH(it.ids("[1, 2.5]", packing(1, 2)), ContainsSubstring("entry 1 is not a token id"));
   CHECK_THROWS_WITH(it.ids("[1, 4294967296]", packing(1, 2)), ContainsSubstring("entry 1 is not a token id"));
-  CHECK_THROWS_WITH(it.ids("[[1], 2]", packing(1, 2)), ContainsSubstring("both lists and others"));
-  CHECK_THROWS_WITH(it.ids("[[1], []]", packing(2, 2)), ContainsSubstring("document 1 has no ids"));
+  CHECK_THROWS_WITH(it.ids("[[1], 2]", packing(1, 2)), ContainsSubstring("some of its entries are not lists"));
+  CHECK_THROWS_WITH(it.ids("[[1], []]", packing(2, 2)), ContainsSubstring("document 1 has no token ids"));
   CHECK_THROWS_WITH(it.ids(R"({"tokens": [1]})", packing(1, 2)),
                     ContainsSubstring("expected a JSON list of token ids"));
   CHECK_THROWS_WITH(it.ids("1 2\n3 4\n", packing(1, 2)), ContainsSubstring("not valid JSON"));

@@ -154,7 +154,8 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
       "continuing_subword_prefix is '@', which is not known; expected ''");
   refused(with(&SmallFile::normalizer, R"({"type": "Prefix"})"), "'Prefix'");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled"})"), "'precompiled_charsmap' is missing");
-  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"), "expected base64");
+  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"),
+          "is not valid base64");
   refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "////////"})"),
           "does not fit");
   refused(with(&SmallFile::normalizer, R"({"type": "Sequence", "normalizers": [{"type": "X\n"}]})"), "normalizers[0]");
@@ -171,7 +172,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(with(&SmallFile::post_processor, R"({"type": "BertProcessing", "cls": ["a"], "sep": ["b", 2]})"),
           "name and an id");
   refused(with(&SmallFile::post_processor, R"({"type": "TemplateProcessing", "single": [], "special_tokens": {}})"),
-          "missing");
+          "expected a 'Sequence'");
   refused(with(&SmallFile::post_processor, R"({"type": "BertProcessing", "cls": ["a", -1], "sep": ["b", 2]})"),
           "-1 is not a token id");
   refused(with(&SmallFile::post_processor, R"({"type": "TemplateProcessing",
@@ -180,7 +181,7 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(with(&SmallFile::model, R"({"vocab": {"a": 0}})"), "'type' is missing");
   refused(with(&SmallFile::decoder, R"({"type": "CTC"})"), "'CTC'");
   refused(with(&SmallFile::added_tokens, R"([{"id": 2, "content": "a"}])"), "make them equal");
-  refused(with(&SmallFile::added_tokens, R"([{"id": 2, "content": "x"}])"), "that of 'b'");
+  refused(with(&SmallFile::added_tokens, R"([{"id": 2, "content": "x"}])"), "which 'b' also has");
   refused(with(&SmallFile::added_tokens, R"([{"id": 4, "content": "x"}, {"id": 5, "content": "x"}])"),
           "two added tokens");
   refused(with(&SmallFile::added_tokens, R"([{"id": 4, "content": ""}])"), "0 bytes");

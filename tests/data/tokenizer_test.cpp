@@ -250,7 +250,7 @@ TEST_CASE("vocab.txt heeds the settings beside it", "[tokenizer]") {
   CHECK_THROWS_WITH(ids_with(R"({"do_lower_case": 1, )" + names + "}", ""), ContainsSubstring("do_lower_case"));
   CHECK_THROWS_AS(ids_with(R"({"do_basic_tokenize": false, )" + names + "}", ""), FormatError);
   CHECK_THROWS_WITH(ids_with(R"({"added_tokens_decoder": {"6": {"content": "<new>"}}, )" + names + "}", ""),
-                    ContainsSubstring("'<new>' is not in vocab.txt, and is read from tokenizer.json alone"));
+                    ContainsSubstring("'<new>' is not in vocab.txt; such tokens are read only from tokenizer.json"));
   write_text(folder / "added_tokens.json", R"({"<more>": 7})");
   CHECK_THROWS_WITH(ids_with("{" + names + "}", ""), ContainsSubstring("'<more>' is not in vocab.txt"));
 }

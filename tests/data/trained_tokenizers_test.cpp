@@ -70,7 +70,7 @@ TEST_CASE("a SentencePiece model is refused with the line of transformers that w
     std::filesystem::remove(folder / name);
   }
   std::ofstream(folder / "vocab.json") << "{}";
-  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("vocab.json: this is a vocabulary as of GPT-2"));
+  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("vocab.json: this is a vocabulary of GPT-2"));
   std::ofstream(folder / "source.spm") << "x";
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("source.spm: this is a tokenizer of Marian"));
 }

@@ -231,7 +231,7 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy")), ContainsSubstring("head_count"));
   CHECK_THROWS_AS(states_input(file, repository_file("tests/golden/models/bert")), ShapeError);
   CHECK_THROWS_WITH(states_input(file, repository_file("tests/golden/models/bert")),
-                    ContainsSubstring("width 128, the model's states have 32"));
+                    ContainsSubstring("width 128, but the model's have 32"));
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy/hidden_states_layer_0.npy"), stored),
                     ContainsSubstring("give model"));
 }
@@ -333,7 +333,7 @@ TEST_CASE("text that cannot give the documents is described in one line") {
         std::vector<std::int32_t>{6, 7, 5, 6});
   packing.documents = 3;
   CHECK_THROWS_WITH(text_input(model, folder / "short.txt", packing),
-                    ContainsSubstring("8 tokens, enough for 2 documents of 4; 3 were asked for"));
+                    ContainsSubstring("8 tokens, enough for 2 documents of 4, but 3 are requested"));
   CHECK_THROWS_WITH(text_input(model, folder / "empty.txt", packing), ContainsSubstring("the file is empty"));
   CHECK_THROWS_AS(text_input(model, folder / "missing.txt", packing), IoError);
   packing.length = 41;

@@ -84,5 +84,5 @@ TEST_CASE("stored profiles name what they cannot give") {
   CHECK_THROWS_WITH(of_profiles(place / "profiles.h5", options),
                     ContainsSubstring("profiles.h5: the null reaches 7 tokens"));
   CHECK_THROWS_WITH(profiles_input(repository_file("tests/golden/hdf5_sample.h5")),
-                    ContainsSubstring("hdf5_sample.h5: is no file of profiles"));
+                    ContainsSubstring("hdf5_sample.h5: is not a file of profiles"));
 }

@@ -68,7 +68,7 @@ def test_a_file_that_was_changed_afterwards_is_known(model, batch, tmp_path, pro
     stored = file.read_bytes()
     file.write_bytes(stored.replace(b"of a model, stored by", b"of a model, Stored by"))
     assert "states.h5" in program("validate", file, returns=(3,))
-    with pytest.raises(headwave.FormatError, match="is not what was written: the digest at its end is that of other bytes"):
+    with pytest.raises(headwave.FormatError, match="was changed or damaged after it was written: the digest at its end does not match its content"):
         headwave.run(states=file)
     file.write_bytes(stored[:-81])
     assert "the digest at its end is missing" in program("validate", file, returns=(3,))
@@ -320,7 +320,7 @@ def test_ids_that_the_model_does_not_know_are_refused(model, batch):
     for bad, error, words in ((batch + 1000, headwave.FormatError, "the model knows the ids 0 to 99"),
                               (-batch, headwave.FormatError, "is not a token id"), (batch * 1.5, headwave.FormatError, "whole numbers"),
                               (3, headwave.FormatError, "a JSON list"), ([], headwave.FormatError, "0 tokens"), ("ids.json", headwave.FormatError, "read"),
-                              (batch[None], headwave.FormatError, "is not a token id"), ([[5, 6], []], headwave.FormatError, "has no ids"),
+                              (batch[None], headwave.FormatError, "is not a token id"), ([[5, 6], []], headwave.FormatError, "has no token ids"),
                               (np.full((1, 100), 5), headwave.FormatError, "64 positions")):
         with pytest.raises(error, match=words) as raised:
             headwave.run(model, ids=bad)
