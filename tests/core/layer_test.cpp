@@ -180,6 +180,14 @@ TEST_CASE("what a layer would see of positions is refused of a layer that is not
   CHECK_THROWS_WITH(layer_positions(stack, 2), ContainsSubstring("there is no layer 2 among 2"));
 }
 
+TEST_CASE("scores of queries that are scaled by their position are not bilinear in the states") {
+  Stack stack;
+  CHECK(not_bilinear(stack).empty());
+  stack.others.layers = {0};
+  stack.others.temperature.strength = 0.1;
+  CHECK_THAT(not_bilinear(stack), ContainsSubstring("scaled by their position"));
+}
+
 TEST_CASE("a sequence of words is refused where one is outside the vocabulary") {
   Model model;
   model.family = "tiny";
