@@ -30,13 +30,13 @@ TEST_CASE("a view looks at rows that are apart, and refuses entries of a row tha
 
 TEST_CASE("a linear map and a norm refuse states of another width") {
   CHECK(linear(two_by_three, {two_by_three, {}}) == Matrix32::Constant(2, 2, 3.0F));
-  CHECK_THROWS_WITH(linear(two_by_three, {three_by_two, {}}), ContainsSubstring("width 3, the weights expect 2"));
+  CHECK_THROWS_WITH(linear(two_by_three, {three_by_two, {}}), ContainsSubstring("width 3, but the weights expect 2"));
   Matrix32 states = three_by_two;
   CHECK_THROWS_AS(normalise(states, {ones, {}}), ShapeError);
-  CHECK_THROWS_WITH(normalise(states, {ones, {}}), ContainsSubstring("width 2, the norm has 3"));
+  CHECK_THROWS_WITH(normalise(states, {ones, {}}), ContainsSubstring("width 2, but the norm has width 3"));
   Matrix32 wide = two_by_three;
   const Vector32 short_shift = Vector32::Ones(2);
-  CHECK_THROWS_AS(normalise(wide, {ones, short_shift}), ShapeError);
+  CHECK_THROWS_WITH(normalise(wide, {ones, short_shift}), ContainsSubstring("width 3, but the norm has width 2"));
   normalise(states, {});
   CHECK(states == three_by_two);
 }
@@ -200,7 +200,7 @@ TEST_CASE("a sequence of words is refused where one is outside the vocabulary") 
     CHECK_THROWS_AS(word_sequence(model, document), ShapeError);
   }
   document.ids = {3};
-  CHECK_THROWS_WITH(word_sequence(model, document), ContainsSubstring("id 3, outside the vocabulary of 3"));
+  CHECK_THROWS_WITH(word_sequence(model, document), ContainsSubstring("id 3, outside the vocabulary of 3 tokens"));
 }
 
 TEST_CASE("rows that a norm made are told from others, whatever they were made of") {
