@@ -146,11 +146,12 @@ void add_slashes(Fields& fields, const Axis& layer, const Axis& head, const Dist
     }
   }
   const Axis slash = counting_axis("slash", "1", "rank by mean weight", 0, most_slashes - 1);
-  const std::string fewer = "there are fewer distances";
+  const std::string fewer = "there are fewer distances than ranks";
   fields.add("slash_distance", {layer, head, slash}, "token",
-             "distances at which a regular pair has the largest mean weight; of a bin the least", distance, fewer);
-  fields.add("slash_weight", {layer, head, slash}, "1", "that mean weight", weight, fewer);
-  fields.add("slash_error", {layer, head, slash}, "1", "its standard error", weight_error,
+             "distances of the largest mean weights, without special and first tokens; of a bin its smallest distance",
+             distance, fewer);
+  fields.add("slash_weight", {layer, head, slash}, "1", "mean weight at slash_distance", weight, fewer);
+  fields.add("slash_error", {layer, head, slash}, "1", "standard error of slash_weight", weight_error,
              "fewer than two blocks of documents that have such a pair: only headwave.watch keeps blocks; or " + fewer);
 }
 
@@ -205,11 +206,11 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
   for (const DistanceBlock& block : sum.blocks) add_to(whole, DistanceBlock(block));
   const auto estimated = [&](const auto& measured) { return Estimates(whole, sum.blocks, measured); };
   const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads),
-             distance{"distance", "token", "least distance |key - query| of a bin", sum.bins.first};
+             distance{"distance", "token", "smallest distance |key - query| of a bin", sum.bins.first};
   Axis key_head = head_axis(kv_heads);
   key_head.name = "key_head";
-  key_head.long_name = "key head, that a group of query heads shares";
-  const char* const standard_error = "its standard error";
+  key_head.long_name = "key head, shared by a group of query heads";
+  const std::string standard_error = "standard error of ";
   const std::string few = "fewer than two blocks of documents: only headwave.watch keeps blocks";
   Fields fields("attention_distance");
   // Adds a number of every head and of the largest query head of each key head, with their errors.
@@ -220,24 +221,26 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
     heads.insert(heads.end(), more.begin(), more.end());
     key_heads.insert(key_heads.end(), more.begin(), more.end());
     fields.add(name, heads, unit, text, found.value);
-    fields.add(name + "_error", heads, unit, standard_error, found.error(), few);
+    fields.add(name + "_error", heads, unit, standard_error + name, found.error(), few);
     fields.add("key_head_" + name, key_heads, unit, text_of_groups, groups.value);
-    fields.add("key_head_" + name + "_error", key_heads, unit, standard_error, groups.error(), few);
+    fields.add("key_head_" + name + "_error", key_heads, unit, standard_error + "key_head_" + name, groups.error(),
+               few);
   };
 
   fields.add("last_distance", {distance}, "token", "largest distance of a bin", sum.bins.last);
   fields.add("weight", {layer, head, distance}, "1", "mean attention weight at that distance, on both sides",
              mean_weights(sum.weight, sum.pairs), "no pair has that distance");
   fields.add("held", {layer, head, distance}, "1",
-             "share of attention up to the end of that bin, or on special and first tokens", held_of(whole));
+             "share of attention up to the end of the bin, plus that on special and first tokens", held_of(whole));
   const Estimates apart =
       estimated(by_head(1, [](const SummedHead& of, Index /*column*/) { return 1 - of.regular.sum() / of.kept; }));
-  fields.add("apart", {layer, head}, "1", "share of attention on pairs of a special or first token", apart.value);
-  fields.add("apart_error", {layer, head}, "1", standard_error, apart.error(), few);
+  fields.add("apart", {layer, head}, "1", "share of attention on pairs with a special or first token", apart.value);
+  fields.add("apart_error", {layer, head}, "1", standard_error + "apart", apart.error(), few);
   for (const double share : options.shares) {
-    const std::string text =
-        fmt::format("tokens that hold {:g} % of the attention, beside special and first ones", 100 * share);
-    add(fmt::format("window_{:g}", 100 * share), "token", {}, text, text + ": the most of a key head's query heads",
+    const std::string text = fmt::format(
+        "smallest window of nearest tokens that, with special and first tokens, holds {:g} % of the attention",
+        100 * share);
+    add(fmt::format("window_{:g}", 100 * share), "token", {}, text, text + "; the largest of a key head's query heads",
         estimated(
             by_head(1, [&](const SummedHead& of, Index /*column*/) { return smallest_window(of, sum.bins, share); })));
   }
@@ -246,9 +249,9 @@ std::vector<Field> attention_distances(const DistanceSum& sum, const HeadGrid& g
   if (recent.empty())
     for (Index window = 64; window <= sum.bins.first.back(); window *= 4) recent.push_back(window);
   if (recent.empty()) return fields.taken();
-  add("distant", "1", {{"recent", "token", "the last tokens before a query, itself among them", recent}},
-      "share of attention farther away than the recent tokens, special and first ones left out",
-      "the same: the most of a key head's query heads",
+  add("distant", "1", {{"recent", "token", "window of nearest tokens, the query included", recent}},
+      "share of attention beyond that window, without that on special and first tokens",
+      "largest distant share of a key head's query heads",
       estimated(by_head(std::ssize(recent), [&](const SummedHead& of, Index column) {
         return distant_share(of, sum.bins, recent[static_cast<std::size_t>(column)]);
       })));

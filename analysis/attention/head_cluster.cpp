@@ -152,8 +152,8 @@ void add_quality(Fields& fields, const Matrix& quality, const std::vector<Index>
   fields.note("iterations", found.iterations).note("converged", found.converged ? "yes" : "no");
   add("silhouette", Quality::silhouette, "mean silhouette");
   add("stability", Quality::stability, "mean adjusted Rand index over resampled documents");
-  add("stability_lower_quartile", Quality::lower_quartile, "lower quartile of that index");
-  add("stability_upper_quartile", Quality::upper_quartile, "upper quartile of that index");
+  add("stability_lower_quartile", Quality::lower_quartile, "lower quartile of the adjusted Rand index");
+  add("stability_upper_quartile", Quality::upper_quartile, "upper quartile of the adjusted Rand index");
   if (counts.size() < 2) return;
   const Axis tried{"clusters", "1", "number of clusters k", counts};
   add("sweep_inertia", Quality::inertia, "inertia with k clusters", {tried});
@@ -186,7 +186,7 @@ std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOp
   const std::vector<Index> counts = cluster_counts(k, sweep_last, distinct);
   std::vector<KMeans> tried;
   for (const Index count : counts) tried.push_back(k_means(vectors.values, k_means_options(options, count)));
-  const std::string undefined_stability = options.bootstrap < 1 ? "no resamples were asked for"
+  const std::string undefined_stability = options.bootstrap < 1 ? "no resamples were requested"
                                           : documents < 2       ? "one document cannot be resampled"
                                                                 : "";
   const Matrix quality = quality_of(vectors, tried, undefined_stability.empty(), options);
@@ -217,8 +217,8 @@ std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOp
       .note_all("restarts", options.restarts)
       .note_all("cluster_order", "offset of the centroid's maximum ascending, then mass descending");
   if (k < options.clusters)
-    fields.note_all(
-        "reduced", fmt::format("{} clusters were asked for, there are only {} different vectors", options.clusters, k));
+    fields.note_all("reduced", fmt::format("{} clusters were requested, but there are only {} different vectors",
+                                           options.clusters, k));
   return fields.taken();
 }
 

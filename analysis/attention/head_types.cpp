@@ -178,7 +178,7 @@ class HeadTypeLook : public RowMeans {
 };
 
 constexpr const char* other_sequence = "queries and keys are different sequences";
-constexpr const char* no_attention = "no attention came, or every key was masked";
+constexpr const char* no_attention = "no attention was seen, or every key was masked";
 constexpr const char* hidden_next = "a causal mask hides the next token";
 
 /// How a score is described.
@@ -196,8 +196,9 @@ constexpr const char* clark = "Clark et al. 2019";
 constexpr const char* gu = "Gu et al. 2025";
 constexpr const char* ours = "threshold: this project's choice, none is published";
 constexpr const char* one_token = "no document has two tokens";
-constexpr const char* none_before = "no document has token ids and a token that came before";
-constexpr const char* none_to_copy = "no document has token ids and a token that came before with another after it";
+constexpr const char* none_before = "no document has token ids and a token that occurred earlier";
+constexpr const char* none_to_copy =
+    "no document has token ids and a token that occurred earlier with another after it";
 
 /// In the order of HeadScore.
 constexpr std::array<ScoreText, head_scores + even_scores> score_texts{{
@@ -213,11 +214,12 @@ constexpr std::array<ScoreText, head_scores + even_scores> score_texts{{
     {"entropy_share", "1", "mean entropy as a share of its maximum, ln(allowed keys)", nullptr,
      "no query has two keys to choose from", 0, false},
     {"sink_first", "1", "mean weight that the first key gets", gu, no_attention, sink_least, false},
-    {"sink_weight", "1", "largest mean weight that a key gets, of those that a quarter of the queries may look at", gu,
-     no_attention, sink_least, false},
-    {"special_weight", "1", "mean weight on special tokens", nullptr, "nothing is known of special tokens", 0, false},
-    {"learned_sink", "1", "mean weight that the head's learned sink takes, which is no token's",
-     "OpenAI 2025 (gpt-oss)", "the model's heads have no learned sinks", 0, false},
+    {"sink_weight", "1", "largest mean weight that a key gets, among keys that a quarter of the queries may look at",
+     gu, no_attention, sink_least, false},
+    {"special_weight", "1", "mean weight on special tokens", nullptr, "which tokens are special is not known", 0,
+     false},
+    {"learned_sink", "1", "mean weight on the head's learned sink, which is not a token", "OpenAI 2025 (gpt-oss)",
+     "the model's heads have no learned sinks", 0, false},
     {"previous_baseline", "1", "previous if all allowed keys had the same weight", nullptr, one_token, 0, true},
     {"next_baseline", "1", "next if all allowed keys had the same weight", nullptr, one_token, 0, true},
     {"sink_weight_baseline", "1", "sink_weight if all allowed keys had the same weight", nullptr, no_attention, 0,
@@ -267,7 +269,7 @@ std::vector<Field> head_type_fields(const HeadTypeSum& sum, const Site& site) {
   const bool cross = site.kind == AttentionKind::cross, causal = site.kind == AttentionKind::causal;
   const Index reach = argmax_share.cols() / 2;
   const std::vector<Axis> heads{layer_axis(site.grid.layers), head_axis(site.grid.heads)};
-  const char* const ties = "the lesser |t|, then the left";
+  const char* const ties = "the smaller |t|, then the left offset";
   Fields fields("head_types");
   fields
       .flags("kind", heads, "type of a head", types,
@@ -300,8 +302,8 @@ std::vector<Field> head_type_fields(const HeadTypeSum& sum, const Site& site) {
       .add("positional_offset", heads, "token", "the offset of positional_share",
            found | std::views::transform(&ScoredHead::positional_offset))
       .undefined_if_any(cross ? other_sequence
-                              : "no query has its largest weight within reach; or positional_share lies "
-                                "at its end and is not more than half")
+                              : "no query has its largest weight within reach; or the offset is the "
+                                "end of the reach, and its share is not more than half")
       .note("ties", ties);
   for (Index score = 0; score < std::ssize(score_texts); ++score) {
     const ScoreText& text = score_texts[static_cast<std::size_t>(score)];
@@ -315,7 +317,7 @@ std::vector<Field> head_type_fields(const HeadTypeSum& sum, const Site& site) {
     if (text.threshold == content_least) fields.note("baseline_ratio", content_ratio);
     if (text.source != nullptr) fields.note("source", text.source);
   }
-  fields.add("sink_position", heads, "token", "the key of sink_weight in the first document",
+  fields.add("sink_position", heads, "token", "position of the key of sink_weight in the first document",
              sum.sink_position.value.value_or(std::vector<Index>()), std::string("-1: ") + no_attention);
   return fields.taken();
 }

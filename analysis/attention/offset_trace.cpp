@@ -69,7 +69,8 @@ ComparableTraces comparable_traces(const OffsetTraces& traces, Index window) {
   result.values = result.values.unaryExpr([](double value) { return std::isnan(value) ? 0.0 : value; });
   const std::vector<Index>& lengths = traces.lengths;
   if (std::adjacent_find(lengths.begin(), lengths.end(), std::not_equal_to<>()) == lengths.end()) return result;
-  result.normalisation = "by length: sums divided by the document's number of queries, since documents differ in it";
+  result.normalisation =
+      "by length: sums divided by the document's length (in cross-attention the longer side), since lengths differ";
   const Index rows = traces.grid.rows();
   for (std::size_t d = 0; d < lengths.size(); ++d)
     result.values.middleRows(static_cast<Index>(d) * rows, rows) /= static_cast<double>(lengths[d]);
@@ -96,12 +97,13 @@ std::vector<Field> describe(const OffsetTraces& traces) {
   fields.add("null_skewness", {pairs, layer, head, near}, "1", "skewness of null_weight", traces.null_skewness,
              no_null);
   fields.add("document_correlation", {layer, head}, "1",
-             "correlation between documents of the weights that pairs of places get, which null_deviation rests on",
-             traces.correlation, "one document, or none that share a pair of places; counts as 1");
+             "correlation between documents of the weights of pairs of positions, used in null_deviation",
+             traces.correlation, "one document, or no two that share a pair of positions; counts as 1");
   fields.add("by_document", {document, layer, head, near}, "1",
              "attention weight summed along a diagonal, all pairs of one document", traces.by_document,
              "the document has no pair at that offset");
-  fields.add("length", {document}, "token", "length of a document", traces.lengths);
+  fields.add("length", {document}, "token", "length of a document; in cross-attention that of the longer side",
+             traces.lengths);
   return fields.taken();
 }
 
@@ -206,7 +208,7 @@ void OffsetTraceProbe::see(const Tile& tile) {
   if (tile.kind != kind_) return;
   if (tile.heads() != grid_.heads || tile.queries != queries_.length || tile.keys != keys_.length)
     throw ShapeError(
-        fmt::format("offset traces: a tile of {} heads over {} x {} positions came, expected {} over {} x {}",
+        fmt::format("offset traces: found a tile of {} heads over {} x {} positions, expected {} heads over {} x {}",
                     tile.heads(), tile.queries, tile.keys, grid_.heads, queries_.length, keys_.length));
   windows_[static_cast<std::size_t>(grid_.place_of(tile.layer))] = tile.window;
   if (compared_) compared_->see(tile, grid_.first_row(tile.layer));

@@ -7,11 +7,14 @@
 namespace headwave {
 
 void Finished::throw_missing(const char* type) {
-  throw ShapeError(fmt::format("an analysis reads {}, which no earlier analysis kept", type));
+  throw ShapeError(fmt::format(
+      "an analysis reads a result of type {}, but no earlier analysis kept one; list its analysis in `reads`", type));
 }
 
 std::unique_ptr<DocumentSum> Analysis::no_documents() const {
-  throw FormatError("a block holds a sum of an analysis that has none");
+  throw FormatError(
+      "stored sums of a run hold the sum of an analysis that keeps none: another version of headwave wrote them; run "
+      "again");
 }
 
 void Analysis::add(std::unique_ptr<DocumentSum>& block, DocumentSum& document) const {

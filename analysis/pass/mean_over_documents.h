@@ -45,7 +45,7 @@ class MeanOverDocuments {
                   const Attributes& notes = {}) const {
     fields.add(quantity, axes, unit, long_name, mean().row(row), undefined);
     for (const auto& [name, value] : notes) fields.note(name, value);
-    fields.add(quantity + "_error", axes, unit, "its standard error over documents", error().row(row),
+    fields.add(quantity + "_error", axes, unit, "standard error of " + quantity + " over documents", error().row(row),
                "fewer than two documents, or " + undefined);
   }
 

@@ -46,7 +46,10 @@ PositionComponents position_components(MatrixView positions) {
     result.undefined = "no position table";
     return result;
   }
-  if (!are_finite(positions)) throw NumericError("position_components: an entry of the position table is not finite");
+  if (!are_finite(positions))
+    throw NumericError(
+        "position_components: an entry of the position table is not finite; look for NaN or infinity in the "
+        "checkpoint");
 
   // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the
   // range.
@@ -91,7 +94,7 @@ std::vector<Field> describe(const PositionComponents& components) {
     fields.absent("cumulative_share", "1", cumulative, components.undefined);
   }
   fields.note_all("T", components.length).note_all("rank", components.rank);
-  fields.note_all("centred", "column means taken away");
+  fields.note_all("centred", "column means removed");
   return fields.taken();
 }
 

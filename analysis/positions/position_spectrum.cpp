@@ -34,7 +34,7 @@ Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square
   const double all = square * static_cast<double>(length);  // Parseval: all frequencies of both signs, and the constant
   const double total = energy.sum();
   if (!std::isfinite(all + total))
-    throw NumericError("position_spectrum: entries are too large for their squares; scale the positions down");
+    throw NumericError("position_spectrum: the entries are too large to be squared; scale the positions down");
   const double rounding = 64.0 * std::numeric_limits<double>::epsilon();
   if (total <= rounding * rounding * all) return Vector::Constant(energy.size(), not_defined);
   std::partial_sum(energy.begin(), energy.end(), energy.begin());
@@ -122,8 +122,8 @@ PositionSpectrum position_spectrum(MatrixView positions, MatrixView words, const
   if (!result.undefined.empty()) return result;
   if (!words.empty() && words.rows() != positions.rows())
     throw ShapeError(
-        fmt::format("position_spectrum: {} positions came with {} words; frequencies compare only between equal "
-                    "lengths, give as many rows of both",
+        fmt::format("position_spectrum: found {} positions but {} words; give as many rows of both, since frequencies "
+                    "compare only between equal lengths",
                     positions.rows(), words.rows()));
 
   result.amplitude = amplitude_spectrum(positions, options.spectrum);

@@ -25,7 +25,9 @@
 namespace headwave {
 
 StateMoments state_moments(MatrixView32 states) {
-  if (!are_finite(states)) throw NumericError("state_moments: a hidden state is not finite");
+  if (!are_finite(states))
+    throw NumericError(
+        "state_moments: a hidden state is not finite; look for NaN or huge values in the model's weights");
   StateMoments moments;
   moments.documents = 1;
   moments.position_sum = states.cast<double>();
@@ -283,7 +285,7 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
       !components.undefined.empty() ? components.undefined
       : documents == 0              ? "no documents"
       : truncations.empty()
-          ? fmt::format("the positions have rank {}, below every truncation asked for", components.rank)
+          ? fmt::format("the positions have rank {}, below every requested truncation", components.rank)
           : "";
   if (!undefined.empty()) return fields.absent("correlation", "1", text, undefined).taken();
 
@@ -315,7 +317,7 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
       layer,
       {"truncation", "1", "principal components of the positions that are kept", truncations},
       counting_axis("component", "1", "canonical component, the largest correlation is 1", 1, y.cols())};
-  const char* const beyond = "there are no more components than principal components kept or independent columns";
+  const char* const beyond = "beyond the number of principal components kept, or of independent columns";
   const char* const no_chance = options.draws < 1 ? "no draws" : beyond;
   fields.add("correlation", axes, "1", text, correlation).undefined_if_any(beyond);
   fields.add("chance_mean", axes, "1", "canonical correlation with shuffled positions, mean over draws", chance_mean)
@@ -325,7 +327,9 @@ std::vector<Field> position_correlation(const std::vector<StateMoments>& layers,
            chance_largest)
       .undefined_if_any(no_chance);
   fields.add("variables", {layer}, "1", "linearly independent columns of the hidden states", variables);
-  fields.note_all("by_construction", "1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do")
+  fields
+      .note_all("by_construction",
+                "correlations are 1 where tokens - 1 is at most d_model, and near 1 where it is little above")
       .note_all("draws", options.draws)
       .note_all("seed", options.seed);
   return fields.taken();

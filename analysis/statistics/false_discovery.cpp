@@ -8,7 +8,7 @@
 namespace headwave {
 
 Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<PredictedStatus>& statuses) {
-  return fields.flags("status", std::move(axes), "whether an offset is predicted, and why not", statuses,
+  return fields.flags("status", std::move(axes), "whether an offset is predicted, or why not", statuses,
                       {"offset", "edge", "chance", "weak", "nothing"});
 }
 

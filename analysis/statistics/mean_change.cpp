@@ -110,9 +110,9 @@ bool MeanChange::beyond(Index row, Index column) const {
 MeanChange mean_change(const std::vector<Matrix>& first_set, const std::vector<Matrix>& second_set, bool paired,
                        const MeanChangeOptions& options) {
   if (!(options.level > 0 && options.level < 1) || options.draws < 1 || options.block < 0)
-    throw NumericError(
-        fmt::format("mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found {}, {} and {}",
-                    options.level, options.draws, options.block));
+    throw NumericError(fmt::format(
+        "mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found level = {}, draws = {} and block = {}",
+        options.level, options.draws, options.block));
   const Index smaller = std::min(std::ssize(first_set), std::ssize(second_set));
   const Index block = options.block > 0 ? std::min(options.block, smaller)
                                         : std::max(Index{1}, smaller / blocks_for(options.level, paired));

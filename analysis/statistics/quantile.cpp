@@ -13,10 +13,10 @@
 namespace headwave {
 
 double quantile(std::vector<double> values, double q) {
-  if (values.empty()) throw ShapeError("quantile: expected at least one value, got none");
-  if (!(q >= 0.0 && q <= 1.0)) throw NumericError(fmt::format("quantile: expected q in [0, 1], got {}", q));
+  if (values.empty()) throw ShapeError("quantile: expected at least one value, found none");
+  if (!(q >= 0.0 && q <= 1.0)) throw NumericError(fmt::format("quantile: expected q between 0 and 1, found {}", q));
   if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); }))
-    throw NumericError("quantile: a value is NaN; leave undefined values out first");
+    throw NumericError("quantile: a value is NaN; omit undefined values first");
   const double place = static_cast<double>(values.size() - 1) * q;
   const double whole = std::floor(place);
   const auto lower = values.begin() + static_cast<std::ptrdiff_t>(whole);
@@ -36,7 +36,9 @@ Vector row_quantiles(const Matrix& draws, double q) {
 }
 
 double normal_quantile(double tail) {
-  if (!(tail > 0 && tail < 1)) throw NumericError(fmt::format("normal_quantile: a tail of {}; expected (0, 1)", tail));
+  if (!(tail > 0 && tail < 1))
+    throw NumericError(
+        fmt::format("normal_quantile: expected a tail probability between 0 and 1, both excluded, found {}", tail));
   return quantile(complement(boost::math::normal(), tail));
 }
 
@@ -55,8 +57,10 @@ namespace {
 /// The t that Student's t exceeds with this probability.
 double student_quantile(double tail, double degrees) {
   if (!(tail > 0 && tail < 0.5) || !(degrees > 0))
-    throw NumericError(fmt::format("an interval of tails {} with {} degrees of freedom; expected (0, 1/2) and above 0",
-                                   tail, degrees));
+    throw NumericError(
+        fmt::format("an interval of coverage {:g} from {:g} values; expected a coverage between 0 and 1, both "
+                    "excluded, and at least 2 values",
+                    1 - 2 * tail, degrees + 1));
   return quantile(complement(boost::math::students_t(degrees), tail));
 }
 

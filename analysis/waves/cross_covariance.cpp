@@ -70,7 +70,7 @@ struct CrossCovarianceAnalysis : AnalysisOf<CrossCovariances> {
     fields.add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
                sum.covariance / documents, no_column);
     fields.add("correlation", columns, "1",
-               "cross-correlation of redefined query and key columns, less its mean over all lags",
+               "cross-correlation of redefined query and key columns, minus its mean over all lags",
                sum.correlation / documents, no_column);
     fields.add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
                sum.unbiased / documents, no_column);

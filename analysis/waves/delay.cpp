@@ -124,7 +124,8 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
 Matrix waves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
   if (length < 1 || cross.rows() != length / 2 + 1)
     throw ShapeError(
-        fmt::format("delays: a cross-spectrum of {} rows for T = {}; expected floor(T/2) + 1", cross.rows(), length));
+        fmt::format("delays: expected T >= 1 and a cross-spectrum of floor(T/2) + 1 rows, found T = {} and {} rows",
+                    length, cross.rows()));
   const Index fine = length * options.oversample, reach = std::min(options.reach, length / 2) * options.oversample;
   MatrixC padded = MatrixC::Zero(fine / 2 + 1, cross.cols());
   for (Index f = 1; f < cross.rows(); ++f)

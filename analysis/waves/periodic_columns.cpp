@@ -67,7 +67,8 @@ struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
     const auto documents = static_cast<double>(sum.documents);
     const std::vector<Axis> heads{layer_axis(site().grid.layers), head_axis(site().grid.heads)},
         columns{heads[0], heads[1], component_axis(stack().block.d_head),
-                Axis{"side", "1", "whose columns", std::vector<std::string>{"query", "key"}}};
+                Axis{"side", "1", "whether the columns are those of queries or keys",
+                     std::vector<std::string>{"query", "key"}}};
     const char* const beyond = "beyond the head's numerical rank";
     Fields fields("periodic_columns");
     fields.add("query", heads, "1", "periodic columns of redefined queries, mean over documents",
@@ -75,7 +76,7 @@ struct PeriodicColumnsAnalysis : AnalysisOf<PeriodicColumns> {
     fields.add("key", heads, "1", "periodic columns of redefined keys, mean over documents", sum.key / documents);
     fields.add("peak_share", columns, "1", "share of a column's power within a bin of its peak, mean over documents",
                sum.share / documents, beyond);
-    fields.add("peak_frequency", columns, "cycles/T", "frequency of that peak in the first document",
+    fields.add("peak_frequency", columns, "cycles/T", "frequency of the column's peak in the first document",
                *sum.frequency.value, beyond);
     fields.note_all("threshold", threshold_)
         .note_all("lowest_frequency", lowest_frequency)

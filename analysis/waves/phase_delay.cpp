@@ -192,7 +192,7 @@ std::vector<Field> PhaseDelayAnalysis::finish_sum(PhaseSums& sum, Finished& /*fi
   const std::string no_other = "there is no other peak within the search";
   Fields fields("phase_delay");
   fields.add("predicted_offset", heads, "token", "delay" + of + ", where it can be told from chance", found.offset,
-             "the coherence does not rise above its null (q_value above level), or there is none" + edge);
+             "the coherence does not rise above its null (q_value above level), or no null was drawn" + edge);
   fields.add("estimate", heads, "token", "delay" + of, found.estimate, nothing + edge);
   fields.add("lower", heads, "token", "lower end of the interval of estimate", found.lower, no_interval);
   fields.add("upper", heads, "token", "upper end of the interval of estimate", found.upper, no_interval);

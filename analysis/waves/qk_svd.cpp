@@ -152,8 +152,9 @@ struct QkSvdAnalysis : Analysis {
 
 QkSvd qk_svd(MatrixView w_query, MatrixView w_key) {
   if (w_query.rows() != w_key.rows() || w_query.cols() != w_key.cols() || w_query.empty())
-    throw ShapeError(fmt::format("qk_svd: W_Q is ({}, {}) and W_K ({}, {}); expected (d_model, d_head) of both",
-                                 w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
+    throw ShapeError(
+        fmt::format("qk_svd: W_Q is ({}, {}) and W_K ({}, {}); expected the same (d_model, d_head) for both, not empty",
+                    w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
   if (!are_finite(w_query) || !are_finite(w_key))
     throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
   const ThinQr query = thin_qr(w_query), key = thin_qr(w_key);
@@ -196,7 +197,8 @@ PhaseRotation phase_rotation(const QkSvd& svd) {
 Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation) {
   if (spectrum.cols() != rotation.rank())
     throw ShapeError(
-        fmt::format("direction_spectra: {} columns for a rotation of rank {}", spectrum.cols(), rotation.rank()));
+        fmt::format("direction_spectra: the spectrum has {} columns, expected {}, the rank of the rotation",
+                    spectrum.cols(), rotation.rank()));
   const RealColumns real(rotation.direction);
   const Matrix seen = product(stacked_parts(spectrum), real.columns);
   const auto query = seen.topRows(spectrum.rows()), turned = seen.bottomRows(spectrum.rows());

@@ -70,8 +70,10 @@ struct RedefinedAnalysis : AnalysisOf<RedefinedWaves> {
     Fields fields("redefined");
     fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
                sum.query);
-    fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that goes with it", sum.key);
-    fields.add("component", {layer, head, wave}, "1", "number of that column, by descending gain", sum.component);
+    fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that belongs to the query column",
+               sum.key);
+    fields.add("component", {layer, head, wave}, "1", "number of the redefined column, by descending gain",
+               sum.component);
     fields.note_all("undefined", "the head has fewer columns");
     return before_position_term(fields.taken(), stack());
   }

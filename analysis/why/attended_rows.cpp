@@ -100,10 +100,10 @@ void add_numbers(Fields& fields, const std::string& quantity, const std::vector<
                  const std::string& no_interval) {
   const auto of = [&](auto member) { return numbers | std::views::transform(member); };
   fields.add(quantity, axes, unit, long_name, of(&HeadNumber::value), undefined);
-  fields.add(quantity + "_lower", axes, unit, "lower end of its interval over documents", of(&HeadNumber::lower),
-             no_interval);
-  fields.add(quantity + "_upper", axes, unit, "upper end of its interval over documents", of(&HeadNumber::upper),
-             no_interval);
+  fields.add(quantity + "_lower", axes, unit, "lower end of the interval of " + quantity + " over documents",
+             of(&HeadNumber::lower), no_interval);
+  fields.add(quantity + "_upper", axes, unit, "upper end of the interval of " + quantity + " over documents",
+             of(&HeadNumber::upper), no_interval);
 }
 
 NumberedWords::NumberedWords(const std::vector<std::vector<std::int32_t>>& documents,

@@ -414,7 +414,7 @@ std::vector<Field> describe(const AccountedDocuments& accounted, const BitsNumbe
               "share of a strongest key's attention that remains when a token of another document asks from the same "
               "place",
               one(bits.kept), no_trial);
-  fields.add("trials", heads, "1", "swaps of the contents of two keys that were looked at", bits.trials, no_query);
+  fields.add("trials", heads, "1", "number of swaps of the contents of two keys", bits.trials, no_query);
   const Axis rank{"place", "1", "places that position makes a head look at, the strongest first",
                   std::vector<std::int64_t>{1, 2, 3}};
   const auto of_places = [&](auto number) {
@@ -428,20 +428,21 @@ std::vector<Field> describe(const AccountedDocuments& accounted, const BitsNumbe
   const char* const no_place = "position adds attention to fewer places, or none stands out";
   fields.add("place_offset", places, "token", "where position makes the head look, relative to the query",
              of_places(&NamedPlace::offset), no_place);
-  fields.add("place_first", places, "token", "first offset around it at which position adds half as much",
+  fields.add("place_first", places, "token", "first offset around place_offset at which position adds half as much",
              of_places(&NamedPlace::first), no_place);
-  fields.add("place_last", places, "token", "last offset around it at which position adds half as much",
+  fields.add("place_last", places, "token", "last offset around place_offset at which position adds half as much",
              of_places(&NamedPlace::last), no_place);
-  fields.add("place_weight", places, "1", "mean attention weight there, of queries that see a text key there",
+  fields.add("place_weight", places, "1",
+             "mean attention weight at place_offset, over queries that see a text key there",
              of_places(&NamedPlace::weight), no_place);
-  fields.add("place_by_position", places, "1", "what position alone gives there", of_places(&NamedPlace::by_position),
-             no_place);
+  fields.add("place_by_position", places, "1", "attention weight that position alone gives at place_offset",
+             of_places(&NamedPlace::by_position), no_place);
   const Axis band{"query_band", "1", "quarter of a document in which the query stands",
                   std::vector<std::int64_t>{1, 2, 3, 4}};
   fields.add("band_weight", {band, layer, head}, "1",
              "mean attention weight at the first place, by where the query stands", bits.band_weight, no_place);
   fields.flags("band_differs", heads,
-               "whether the largest of these is twice the smallest, and above it beyond their interval",
+               "whether the largest band_weight is at least twice the smallest, and their difference is not chance",
                bits.band_differs, {"no", "yes"});
   fields
       .add("sink_mass", heads, "1",

@@ -563,7 +563,7 @@ std::vector<Field> describe(const HeadAccount& account) {
   const Axis term{"term", "1",
                   "what a dealt profile keeps of a head's attention: each term includes the terms before it",
                   std::vector<std::string>{"position", "own token", "context"}};
-  const Axis match{"match", "1", "the profile that is held against the measured profile of other documents",
+  const Axis match{"match", "1", "the profile that is compared with the measured profile of other documents",
                    std::vector<std::string>{"position", "own token", "context", "replicated"}};
   const Axis cause{"cause", "1", "cause of a profile", std::vector<std::string>{"position", "own token", "context"}};
   const std::vector<Axis> heads{layer, head}, terms{term, layer, head}, matches{match, layer, head},
@@ -572,7 +572,7 @@ std::vector<Field> describe(const HeadAccount& account) {
   const char* const few = "fewer than 6 documents of this length";
   const char* const no_null = "no null was drawn";
   const auto or_self = [&](const std::string& why) {
-    return account.site.crosses() ? why + "; of own token always: in cross-attention no token meets itself" : why;
+    return account.site.crosses() ? why + "; own token always: in cross-attention no token meets itself" : why;
   };
   Fields fields("head_account");
   fields
@@ -594,8 +594,8 @@ std::vector<Field> describe(const HeadAccount& account) {
               or_self(few));
   add_numbers(
       fields, "overlap", matches, "1",
-      "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
-      "this profile of the other half gives",
+      "share of what makes one half of the documents differ from uniform attention that this profile of the other "
+      "half reproduces",
       account.overlap,
       or_self("fewer than 2 documents of this length, or the measured weight is the same at all offsets"),
       or_self(few));
@@ -607,11 +607,12 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields.add("uniform_profile", {layer, head, offset}, "1", "mean attention weight at an offset of uniform attention",
              account.uniform, no_pair);
   fields.add("measured_offset", heads, "token", "offset at which the measured profile is largest",
-             account.measured_offset, "it is largest at the end of the search");
-  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight, no_pair);
+             account.measured_offset, "the profile is largest at the end of the search");
+  fields.add("measured_weight", heads, "1", "mean attention weight at measured_offset", account.measured_weight,
+             no_pair);
   fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset,
-             or_self("it is largest at the end of the search"));
-  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight, or_self(no_pair));
+             or_self("the profile is largest at the end of the search"));
+  fields.add("dealt_weight", terms, "1", "mean attention weight at dealt_offset", account.weight, or_self(no_pair));
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
   fields.add("null_strength", heads, "1", "position_strength with places in random order: median of the draws",
              account.null_strength, no_null);

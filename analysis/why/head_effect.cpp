@@ -249,27 +249,28 @@ class HeadEffectAnalysis : public Analysis {
     const auto add = [&](const std::string& name, const char* unit, const std::string& long_name, const Matrix& all) {
       const PairedMeans means = paired_means(all, coverage_of_effects);
       fields.add(name, heads, unit, long_name, means.mean);
-      fields.add(name + "_lower", heads, unit, "lower end of its 95 % interval over documents", means.lower,
-                 few_documents);
-      fields.add(name + "_upper", heads, unit, "upper end of its 95 % interval over documents", means.upper,
-                 few_documents);
+      fields.add(name + "_lower", heads, unit, "lower end of the 95 % interval of " + name + " over documents",
+                 means.lower, few_documents);
+      fields.add(name + "_upper", heads, unit, "upper end of the 95 % interval of " + name + " over documents",
+                 means.upper, few_documents);
     };
     if (has_loss) {
-      add("loss", "nat", "loss without the head less the loss with it", effects.loss);
+      add("loss", "nat", "loss without the head minus the loss with it", effects.loss);
       fields.add("loss_placebo", heads, "nat",
-                 "the same of a random change of the head's output, as large at every token",
+                 "change of the loss under a random change of the head's output, as large at every token",
                  Vector(effects.loss_placebo.rowwise().mean()));
       fields.add("model_loss", {}, "nat", "mean cross-entropy of the next token of the model as it is",
                  effects.base_loss.mean());
       fields.note("uniform_loss", std::log(static_cast<double>(effects.vocabulary)));
     }
     add("state", "1", "relative change of the final state without the head", effects.state);
-    fields.add("state_placebo", heads, "1", "the same of a random change of the head's output, as large at every token",
+    fields.add("state_placebo", heads, "1",
+               "relative change of the final state under a random change of the head's output, as large at every token",
                Vector(effects.state_placebo.rowwise().mean()));
     fields.add(
         "q_value", heads, "1",
-        "rate of false discoveries if heads up to this one change the loss (without a loss: the final state), and "
-        "beyond what the placebo does",
+        "rate of false discoveries if heads up to this one are said to change the loss (without a loss: the final "
+        "state) more than the placebo does",
         q_values(has_loss ? chance_to_matter(effects.loss, effects.loss_placebo, false)
                           : chance_to_matter(effects.state, effects.state_placebo, true)),
         few_documents);

@@ -239,10 +239,10 @@ std::vector<Field> HeadWritesAnalysis::finish(Finished& /*finished*/) {
   const Axis layer = layer_axis(site().grid.layers), head = head_axis(site().grid.heads);
   const char* const few = "fewer than 8 words, or the head writes nothing";
   fields.add("copying", {layer, head}, "1", copies, copying, few);
-  fields.add("copying_p_value", {layer, head}, "1", "chance of such a score, either sign, if words are permuted",
-             p_value, few);
-  fields.add("copying_q_value", {layer, head}, "1", "the same adjusted for the number of heads", q_values(p_value),
-             few);
+  fields.add("copying_p_value", {layer, head}, "1",
+             "chance of a copying score as large, of either sign, if words are permuted", p_value, few);
+  fields.add("copying_q_value", {layer, head}, "1", "copying_p_value adjusted for the number of heads",
+             q_values(p_value), few);
   const std::vector<Axis> ranked{
       layer, head, counting_axis("written_rank", "1", "rank by the change of the logit", 0, words_written - 1)};
   for (const auto& [name, verb, words_of_head] :

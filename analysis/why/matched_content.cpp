@@ -438,7 +438,7 @@ std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
   Fields fields("matched_content");
   fields.add("pair_query_id", pairs, "1", "token of the query of a pair of words that match",
              all(named, &MatchedPair::query), std::string("-1: ") + fewer_pairs);
-  fields.add("pair_key_id", pairs, "1", "token of the key of that pair", all(named, &MatchedPair::key),
+  fields.add("pair_key_id", pairs, "1", "token of the key of a pair of words that match", all(named, &MatchedPair::key),
              std::string("-1: ") + fewer_pairs);
   fields.add("pair_query", pairs, "1", "text of the query's token; empty: not known, or fewer pairs",
              all(named, text(&MatchedPair::query)));
@@ -448,7 +448,7 @@ std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
       "pair_excess", pairs, "1",
       "mean weight that a query of the one word gives to keys of the other, beyond what draws attention whoever asks",
       all(named, &MatchedPair::excess), fewer_pairs);
-  fields.add("pair_share", pairs, "1", "share of the head's attention on text that this excess is",
+  fields.add("pair_share", pairs, "1", "pair_excess as a share of the head's attention on text",
              all(named, &MatchedPair::share), fewer_pairs);
   fields.add("pair_q_value", pairs, "1", "p-value of the pair over documents, adjusted for the number of pairs",
              all(named, &MatchedPair::q_value), fewer_pairs);
@@ -464,7 +464,8 @@ std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
       fields, "without", heads, "1",
       "share of its weight that a strongest key keeps when the first direction is taken out of the contents of keys",
       std::span(&without_, 1), "no text key stands out");
-  add_numbers(fields, "placebo", heads, "1", "the same with as much taken out in a random direction",
+  add_numbers(fields, "placebo", heads, "1",
+              "share of its weight that the key keeps when as much is taken out along a random direction",
               std::span(&placebo_, 1), "no text key stands out");
   add_named_words(fields, words, words_ | std::views::join | std::views::join | std::views::join, direction_words,
                   texts,

@@ -54,7 +54,7 @@ class OffsetAgreementAnalysis : public Analysis {
     fields.add("predicted", heads, "token", "offset predicted by dealt positions", predicted,
                "the head has no preference, or its position profile is largest at the end of the search");
     fields
-        .flags("verdict", heads, "whether prediction and measurement meet", verdict,
+        .flags("verdict", heads, "whether the predicted and the measured offset agree", verdict,
                {"undefined", "agrees", "differs", "unpredicted", "unrealised"})
         .note("tolerance", tolerance);
     return fields.taken();

@@ -238,8 +238,8 @@ std::vector<Field> position_atlas(const Stack& stack, const PositionAtlasOptions
   }
   const Index length = options.length > 0 ? options.length : trained_rows(stack.embedding.positions).trained;
   if (length > positions)
-    throw ShapeError(
-        fmt::format("position_atlas: a length of {} was asked for, the model has {} positions", length, positions));
+    throw ShapeError(fmt::format("position_atlas: a length of {} tokens was requested, but the model has {} positions",
+                                 length, positions));
   const Index reach = std::min(options.reach, length - 1);
   const AtlasNumbers numbers = read_layers(stack, grid, length, reach, options);
   const Vector p_value = pooled_p_values(numbers.other_r2, numbers.null_other_r2, NullScale::share);
@@ -265,12 +265,11 @@ std::vector<Field> position_atlas(const Stack& stack, const PositionAtlasOptions
   fields.add("predicted_weight", heads, "1",
              "softmax of the kernel at its maximum: the share of attention over the offsets searched", numbers.weight,
              reason);
-  fields.add("chance", heads, "1", "weight there if the kernel were flat: one part for each offset searched",
+  fields.add("chance", heads, "1", "predicted_weight if the kernel were flat: one part for each offset searched",
              numbers.chance, reason);
-  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", numbers.estimate,
-             reason + ", or the maximum lies at the end of the search, |t| = reach");
-  fields.add("other_r2", heads, "1",
-             "the Toeplitz share without what each position shares with itself: what is held against chance",
+  fields.add("estimate", heads, "token", "offset of the kernel's maximum, whether or not it stands out from chance",
+             numbers.estimate, reason + ", or the maximum lies at the end of the search, |t| = reach");
+  fields.add("other_r2", heads, "1", "toeplitz_r2 without the offset 0, which is what is compared with chance",
              numbers.other_r2, reason);
   fields.add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
              row_quantiles(numbers.null_other_r2, 1 - options.level), no_null);

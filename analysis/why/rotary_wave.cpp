@@ -323,20 +323,20 @@ std::vector<Field> RotaryWaveAnalysis::describe(const std::vector<DocumentRotary
              silent + "; or " + at_end);
   fields.add("lower", heads, "token", "lower end of the interval of estimate", ends.lower, no_interval);
   fields.add("upper", heads, "token", "upper end of the interval of estimate", ends.upper, no_interval);
-  fields.add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched", weight,
-             silent);
+  fields.add("predicted_weight", heads, "1", "softmax of the position kernel at its maximum, over the offsets searched",
+             weight, silent);
   fields.add("kernel", {layer, head, offset_axis("offset", -reach, reach)}, "1",
              "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
              "left out",
              kernel, "the causal mask forbids the offset, or nothing turns");
-  fields.add("constant", heads, "1", "the part of it that channels which do not turn give to every offset", constant)
+  fields
+      .add("constant", heads, "1", "part of the kernel that channels which do not turn give to every offset", constant)
       .undefined_if_any("the layer turns nothing");
-  fields.add(
-      "agreement", heads, "1",
-      "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
-      agreement, silent + "; or no pair turns as far");
+  fields.add("agreement", heads, "1",
+             "coherence of the pairs that turn by half a turn or more within the search: 1 where all favour one offset",
+             agreement, silent + "; or no pair turns as far");
   describe_p_values(fields, heads, p_value, q_value, {"agreement", "with random phases", "no null was drawn"});
-  fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", frequency);
+  fields.add("frequency", {pair}, "radian/token", "angle by which a pair turns from one token to the next", frequency);
   if ((layer_frequency.rowwise() - frequency.transpose()).cwiseAbs().maxCoeff() > 0)
     fields.add("layer_frequency", {layer, pair}, "radian/token",
                "frequency of a pair in each layer, where layers differ; 0: the layer does not turn", layer_frequency);

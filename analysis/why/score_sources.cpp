@@ -509,8 +509,8 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
     if (sums.missed.value > most_missed)
       throw NumericError(fmt::format(
           "score_sources: in layer {} the sum over sources misses queries or keys by {:.2g} of their root mean "
-          "square; expected at most {:.2g}. What wrote the states of this model is not understood: leave "
-          "score_sources out, and report the model",
+          "square, expected at most {:.2g}: what writes the states of this model is not understood; omit "
+          "score_sources, and report the model",
           layer, sums.missed.value, most_missed));
     const Vector pairs = followed.pairs(place);
     const auto mean = [&](const Matrix& kernels) {  // over documents and pairs
@@ -568,7 +568,7 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
   }
 
   const Axis layer = layer_axis(grid.layers), head = head_axis(heads);
-  const Axis source = source_axis("source", "source of what a layer reads; later layers are no source of it", sources);
+  const Axis source = source_axis("source", "source of what a layer reads; later layers do not count", sources);
   const Axis near{"content_offset", "token", "key position minus query position",
                   std::vector<std::int64_t>(content_offsets.begin(), content_offsets.end())};
   const std::vector<Axis> contents{near, layer, head};
@@ -594,13 +594,13 @@ std::vector<Field> ScoreSourcesAnalysis::describe(const Followed& followed, cons
   fields.add("content_error", contents, "1", "standard error of the content over pairs of documents", content_error,
              "the mask forbids the offset, or there are two documents");
   fields
-      .add("closure", {layer}, "1", "largest error of the sum over sources, of the root mean square of queries or keys",
-           closure)
+      .add("closure", {layer}, "1",
+           "largest error of the sum over sources, as a share of the root mean square of queries or keys", closure)
       .note("most", most_missed);
   if (!earlier.empty())
     add_sides("earlier",
-              {head_name_axis("source_head", "head whose sources are told apart by head", chosen),
-               source_axis("earlier_head", "head of a layer before", earlier)},
+              {head_name_axis("source_head", "head whose sources are split into earlier heads", chosen),
+               source_axis("earlier_head", "head of an earlier layer", earlier)},
               "the position kernel that an earlier head", by_head, flat_kernel);
   fields.note_all("documents", static_cast<std::int64_t>(documents))
       .note_all("first_place", followed.first)

@@ -25,7 +25,7 @@ ThinQr thin_qr(const Matrix& a) {
 
 Matrix random_frame(Index rows, Index columns, Random& random) {
   if (columns > rows)
-    throw ShapeError(fmt::format("random_frame: {} orthonormal columns in {} dimensions", columns, rows));
+    throw ShapeError(fmt::format("random_frame: {} orthonormal columns do not fit into {} dimensions", columns, rows));
   Matrix normal(rows, columns);
   for (Index i = 0; i < normal.size(); ++i) normal.data()[i] = random.normal();
   ThinQr qr = thin_qr(normal);
@@ -60,7 +60,8 @@ void make_orthogonal(Eigen::MatrixXd& columns, Eigen::MatrixXd& v) {
   bool any = true;
   for (int sweep = 0; any; ++sweep) {
     if (sweep == most_sweeps)
-      throw NumericError(fmt::format("thin_svd: a {} x {} matrix did not converge", columns.rows(), columns.cols()));
+      throw NumericError(fmt::format("thin_svd: the decomposition of a {} x {} matrix did not converge", columns.rows(),
+                                     columns.cols()));
     any = false;
     const Matrix gram = product(columns.transpose(), columns);  // all at once, since most pairs need no rotation
     const Vector size = gram.diagonal().cwiseSqrt();
@@ -95,7 +96,7 @@ ThinSvd parts_of(const Eigen::MatrixXd& columns, const Eigen::MatrixXd& v) {
 }  // namespace
 
 ThinSvd thin_svd(const Eigen::MatrixXd& a) {
-  if (!are_finite(a)) throw NumericError("thin_svd: an entry is not finite");
+  if (!are_finite(a)) throw NumericError("thin_svd: an entry of the matrix is not finite; look for NaN or infinity");
   if (a.rows() < a.cols()) {
     ThinSvd other = thin_svd(a.transpose());
     std::swap(other.u, other.v);

@@ -36,7 +36,7 @@ void require_shapes(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
   if (in.query.cols() % in.heads != 0 || in.key.cols() % in.kv_heads != 0 ||
       in.query.cols() / in.heads != in.key.cols() / in.kv_heads)
     throw ShapeError(
-        fmt::format("attend: query width {} for {} heads and key width {} for {} heads give different head widths",
+        fmt::format("attend: the head widths differ: queries of width {} for {} heads, keys of width {} for {} heads",
                     in.query.cols(), in.heads, in.key.cols(), in.kv_heads));
   if (!in.value.empty() && (in.value.rows() != keys || in.value.cols() % in.kv_heads != 0))
     throw ShapeError(fmt::format("attend: values are ({}, {}), expected {} rows and a width that {} heads divide",
@@ -45,7 +45,7 @@ void require_shapes(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
     throw ShapeError(fmt::format("attend: the additive mask is ({}, {}), expected ({}, {})", mask.additive.rows(),
                                  mask.additive.cols(), queries, keys));
   if (!in.added.empty() && (in.added.rows() != in.heads || in.added.cols() != offsets))
-    throw ShapeError(fmt::format("attend: what is added to the scores is ({}, {}), expected {} heads and {} offsets",
+    throw ShapeError(fmt::format("attend: the bias added to the scores is ({}, {}), expected ({} heads, {} offsets)",
                                  in.added.rows(), in.added.cols(), in.heads, offsets));
   if (!in.sinks.empty() && in.sinks.size() != in.heads)
     throw ShapeError(fmt::format("attend: {} sinks, expected one for each of {} heads", in.sinks.size(), in.heads));

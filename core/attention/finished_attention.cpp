@@ -34,8 +34,9 @@ double allowed_error(const Row& row) {
 Matrix32 rows_of(const FinishedAttention& attention, Index first, Index count) {
   Matrix32 rows = attention.rows(first, count);
   if (rows.rows() != attention.heads * count || rows.cols() != attention.length)
-    throw ShapeError(fmt::format("{}: {} rows of {} heads came as {} x {}, expected {} x {}", attention.called, count,
-                                 attention.heads, rows.rows(), rows.cols(), attention.heads * count, attention.length));
+    throw ShapeError(fmt::format("{}: {} rows of {} heads have the shape {} x {}, expected {} x {}", attention.called,
+                                 count, attention.heads, rows.rows(), rows.cols(), attention.heads * count,
+                                 attention.length));
   return rows;
 }
 
@@ -75,8 +76,9 @@ class RowChecks {
 
   void require_any() const {
     if (any_ || attention_.length == 0) return;
-    throw FormatError(fmt::format("{}, layer {}: every weight is 0, expected rows that add up to 1; was it written?",
-                                  attention_.called, site_.layer));
+    throw FormatError(
+        fmt::format("{}, layer {}: every weight is 0, expected rows that add up to 1; was the attention ever written?",
+                    attention_.called, site_.layer));
   }
 
  private:
@@ -87,7 +89,7 @@ class RowChecks {
 
   [[noreturn]] void refuse_sum(Index head, Index query, double sum, double allowed) const {
     const char* const why = is_transposed(attention_, head)
-                                ? "but its columns do: queries and keys are exchanged; name the axes"
+                                ? "but the columns do: queries and keys are exchanged; name the axes in their order"
                                 : "are these scores before the softmax, or weights after dropout?";
     refuse(head, query, fmt::format("adds up to {:g}", sum), fmt::format("1 to within {:.1g}; {}", allowed, why));
   }
@@ -100,8 +102,9 @@ class RowChecks {
       if (key >= row.size() || row[key] == 0) continue;
       refuse(head, query, fmt::format("gives {:g} to token {}", row[key], key),
              key < open.first
-                 ? fmt::format("0 further back than the window of {}", window_)
-                 : "0 behind the query, as in a causal model; of one that looks both ways say causal = 0 beside them");
+                 ? fmt::format("0 further back than the window of {} tokens", window_)
+                 : "0 after the query, as in a causal model; if the model looks both ways, store causal = 0 beside the "
+                   "attention");
     }
   }
 
@@ -117,7 +120,7 @@ void show_attention(const FinishedAttention& attention, Index window, const Atte
                     std::span<Probe* const> probes) {
   for (const Probe* probe : probes)
     if (probe->wants_scores() || probe->wants_projections())
-      throw ShapeError(fmt::format("{}: is finished attention, but an analysis needs scores, or queries and keys",
+      throw ShapeError(fmt::format("{}: holds attention weights, but an analysis needs scores, or queries and keys",
                                    attention.called));
   RowChecks checks(attention, window, site);
   Matrix32 weights;

@@ -14,7 +14,8 @@ namespace headwave {
 
 Matrix32 sinusoids(Index length, Index d_model, const SinusoidOptions& options) {
   if (d_model < 2 || d_model % 2 != 0)
-    throw ShapeError(fmt::format("sinusoids: width {} has no pairs of sine and cosine; expected an even one", d_model));
+    throw ShapeError(fmt::format(
+        "sinusoids: expected an even width of at least 2, since each sine has a cosine, found {}", d_model));
   const Index half = d_model / 2;
   const Index steps = options.last_is_base ? std::max<Index>(1, half - 1) : half;
   const bool interleaved = options.layout == SinusoidLayout::interleaved;
@@ -47,7 +48,8 @@ Vector LinearBias::kernel(Index head, Index reach) const {
 
 OffsetBias::OffsetBias(Matrix bias) : bias_(std::move(bias)) {
   if (bias_.cols() % 2 == 0)
-    throw ShapeError(fmt::format("OffsetBias: biases at {} offsets; expected -reach .. reach", bias_.cols()));
+    throw ShapeError(fmt::format("OffsetBias: expected biases at an odd number of offsets, -reach .. reach, found {}",
+                                 bias_.cols()));
 }
 
 Vector OffsetBias::kernel(Index head, Index reach) const {
@@ -61,10 +63,10 @@ BucketBias::BucketBias(MatrixView32 bias, const BucketOptions& options)
     : bias_(bias.cast<double>()), options_(options) {
   const Index side = options.bidirectional ? bias.rows() / 2 : bias.rows();
   if (side < 2 || options.farthest <= side / 2)
-    throw ShapeError(
-        fmt::format("BucketBias: {} buckets for distances up to {}; expected at least 2 a side, and distances beyond "
-                    "half of them",
-                    bias.rows(), options.farthest));
+    throw ShapeError(fmt::format(
+        "BucketBias: {} buckets per side for distances up to {}; expected at least 2 buckets, and distances "
+        "beyond half their number",
+        side, options.farthest));
 }
 
 Index BucketBias::bucket(Index offset) const {
@@ -95,8 +97,9 @@ void turn_rows(MatrixOf<Scalar>& rows, Index d_head, const Vector& frequency, co
   const Index half = frequency.size();
   if (d_head < options.first + 2 * half || rows.cols() % d_head != 0)
     throw ShapeError(
-        fmt::format("RotaryTerm: {} channels to turn from channel {} on in heads of width {}, rows of width {}",
-                    2 * half, options.first, d_head, rows.cols()));
+        fmt::format("RotaryTerm: {} channels turn from channel {} on, which needs heads of at least {} channels; found "
+                    "heads of {} in rows of {}",
+                    2 * half, options.first, options.first + 2 * half, d_head, rows.cols()));
   const bool halves = options.pairing == RotaryPairing::halves;
   const Index step = halves ? 1 : 2;
   const Index apart = halves ? half : 1;
@@ -164,8 +167,8 @@ std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair) {
 
 RotaryTerm::RotaryTerm(const RotaryOptions& options) : options_(options) {
   if (options.channels < 2 || options.channels % 2 != 0)
-    throw ShapeError(
-        fmt::format("RotaryTerm: {} channels cannot turn in pairs; expected an even number", options.channels));
+    throw ShapeError(fmt::format("RotaryTerm: {} channels cannot turn in pairs; expected an even number of at least 2",
+                                 options.channels));
   for (const auto* factors : {&options.short_factors, &options.long_factors})
     if (options.scaling == RotaryScaling::longrope && std::ssize(*factors) != options.channels / 2)
       throw ShapeError(fmt::format("RotaryTerm: {} factors of longrope, but {} pairs of channels turn", factors->size(),
@@ -224,10 +227,10 @@ bool DisentangledTerm::allows(const DisentangledOptions& options) {
 DisentangledTerm::DisentangledTerm(const DisentangledOptions& options)
     : options_(options), span_(options.buckets > 0 ? options.buckets : options.farthest) {
   if (!allows(options))
-    throw ShapeError(
-        fmt::format("DisentangledTerm: {} buckets a side for distances up to {}; expected 0 or at least 2, and "
-                    "distances beyond half of them",
-                    options.buckets, options.farthest));
+    throw ShapeError(fmt::format(
+        "DisentangledTerm: {} buckets per side for distances up to {}; expected 0 or at least 2 buckets, and "
+        "distances beyond half their number",
+        options.buckets, options.farthest));
 }
 
 Index DisentangledTerm::row(Index offset) const {

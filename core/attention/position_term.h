@@ -202,9 +202,6 @@ class DisentangledTerm {
   Index span_;  ///< s
 };
 
-class RotaryTerm;
-class DisentangledTerm;
-
 /// How attention uses relative positions, beside or instead of a position table. Null members are not used.
 struct PositionTerm {
   std::shared_ptr<const ScoreBias> added = nullptr;            ///< bias of the scaled scores, by offset

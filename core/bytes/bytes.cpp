@@ -6,6 +6,17 @@
 
 namespace headwave {
 
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw FormatError(
+      fmt::format("stored sums of an unfinished run, or of a part of a divided run: {}: they are damaged, or another "
+                  "version of headwave wrote them; run that part again",
+                  problem));
+}
+
+}  // namespace
+
 void ByteWriter::put(const void* first, std::size_t size) {
   constexpr std::size_t piece = std::size_t{1} << 20U;
   bytes_.append(static_cast<const char*>(first), size);
@@ -18,11 +29,7 @@ void ByteWriter::flush() {
 }
 
 void ByteReader::require(std::uint64_t size) const {
-  if (size > rest_.size())
-    throw FormatError(
-        fmt::format("bytes of a finding: {} more were expected, {} are left; they are cut short or of "
-                    "another version",
-                    size, rest_.size()));
+  if (size > rest_.size()) refuse(fmt::format("{} more bytes were expected, but {} are left", size, rest_.size()));
 }
 
 void ByteReader::get(void* first, std::size_t size) {
@@ -37,8 +44,7 @@ void ByteReader::require_matrix(std::int64_t rows, std::int64_t columns, int fix
                     (fixed_columns < 0 || columns == fixed_columns);
   const auto most = static_cast<std::int64_t>(rest_.size() / entry);
   if (!fits || (rows > 0 && columns > most / rows))
-    throw FormatError(fmt::format("bytes of a finding: a matrix of {} x {} cannot be in the {} bytes that are left",
-                                  rows, columns, rest_.size()));
+    refuse(fmt::format("a matrix of {} x {} does not fit into the {} bytes left", rows, columns, rest_.size()));
 }
 
 }  // namespace headwave

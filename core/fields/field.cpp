@@ -58,8 +58,7 @@ const Field* Result::find(std::string_view name) const {
 
 const Field& Result::at(std::string_view name) const {
   if (const Field* field = find(name)) return *field;
-  throw ShapeError(
-      fmt::format("the result has no '{}'; it holds {} arrays, `headwave inspect` lists them", name, fields.size()));
+  throw ShapeError(fmt::format("the result has no array '{}'; `headwave inspect` lists those it has", name));
 }
 
 Axis counting_axis(std::string name, std::string unit, std::string long_name, Index first, Index last) {

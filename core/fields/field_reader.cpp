@@ -72,7 +72,7 @@ const std::vector<double>& doubles_of(const Result& result, std::string_view nam
 
 const std::vector<std::string>& strings_of(const Result& result, std::string_view name,
                                            std::initializer_list<std::string_view> axes) {
-  return values_of<std::string>(result, name, axes, "texts");
+  return values_of<std::string>(result, name, axes, "strings");
 }
 
 const std::vector<std::uint8_t>& flags_of(const Result& result, std::string_view name,
@@ -89,7 +89,7 @@ std::vector<double> as_doubles(const Field& field) {
   return std::visit(
       [&](const auto& values) -> std::vector<double> {
         if constexpr (std::is_same_v<std::decay_t<decltype(values)>, std::vector<std::string>>)
-          throw ShapeError(fmt::format("{}: expected numbers, found texts", field.name));
+          throw ShapeError(fmt::format("{}: expected numbers, found strings", field.name));
         else
           return {values.begin(), values.end()};
       },
@@ -102,7 +102,7 @@ std::size_t place_of(const Field& field, std::string_view axis, std::string_view
   if (found != labels.end()) return static_cast<std::size_t>(found - labels.begin());
   std::string there;
   for (const std::string& one : labels) there += (there.empty() ? "" : ", ") + quotable(one);
-  throw ShapeError(fmt::format("{}: '{}' is not on the axis '{}'; there are: {}", field.name, quotable(label), axis,
+  throw ShapeError(fmt::format("{}: '{}' is not on the axis '{}', which has: {}", field.name, quotable(label), axis,
                                there.size() > 400 ? there.substr(0, 397) + "..." : there));
 }
 
@@ -122,7 +122,7 @@ std::vector<double> coordinates(const Field& field, std::string_view axis) {
   const auto& values = field.axis(axis).values;
   if (const auto* doubles = std::get_if<std::vector<double>>(&values)) return *doubles;
   if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&values)) return {counts->begin(), counts->end()};
-  throw ShapeError(fmt::format("{}: expected numbers on the axis '{}', found texts", field.name, axis));
+  throw ShapeError(fmt::format("{}: expected numbers on the axis '{}', found strings", field.name, axis));
 }
 
 std::vector<Index> whole_coordinates(const Field& field, std::string_view axis) {
@@ -137,7 +137,7 @@ std::vector<Index> whole_coordinates(const Field& field, std::string_view axis) 
 
 const std::vector<std::string>& labels_of(const Field& field, std::string_view axis) {
   if (const auto* labels = std::get_if<std::vector<std::string>>(&field.axis(axis).values)) return *labels;
-  throw ShapeError(fmt::format("{}: expected texts on the axis '{}', found numbers", field.name, axis));
+  throw ShapeError(fmt::format("{}: expected strings on the axis '{}', found numbers", field.name, axis));
 }
 
 std::vector<std::string> entries_of(const Field& field, std::string_view axis) {
@@ -183,11 +183,11 @@ void require_fitting(const Result& result, const std::vector<std::string>& names
     if (!holds(field->axes, count))
       throw ShapeError(
           fmt::format("{}: holds {} values, which is not the product of its axes' sizes", field->name, count));
-    if (count == 0) throw ShapeError(fmt::format("{}: holds nothing to draw", field->name));
+    if (count == 0) throw ShapeError(fmt::format("{}: holds no values", field->name));
     for (const Axis& axis : field->axes)
       for (const Field* other : fields)
         if (has_axis(*other, axis.name) && other->axis(axis.name).size() != axis.size())
-          throw ShapeError(fmt::format("{}: expected {} entries on the axis '{}' as in {}, found {}", other->name,
+          throw ShapeError(fmt::format("{}: expected {} entries on the axis '{}', as in {}, found {}", other->name,
                                        axis.size(), quotable(axis.name), field->name, other->axis(axis.name).size()));
   }
 }

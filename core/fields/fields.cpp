@@ -25,18 +25,23 @@ Fields& Fields::flags(const std::string& quantity, std::vector<Axis> axes, std::
   add(quantity, std::move(axes), "1", std::move(long_name), std::move(values));
   Field& field = last();
   const auto* flags = std::get_if<std::vector<std::uint8_t>>(&field.values);
-  if (flags == nullptr) throw ShapeError(fmt::format("{}: expected flags: enumerations or uint8", field.name));
+  if (flags == nullptr)
+    throw ShapeError(
+        fmt::format("{}: expected flags (an enumeration or uint8), found values of another type", field.name));
   for (const std::uint8_t flag : *flags)
     if (flag >= meanings.size())
-      throw ShapeError(fmt::format("{}: expected flags below {}, found {}", field.name, meanings.size(), flag));
+      throw ShapeError(fmt::format("{}: expected flags below {}, the number of meanings, found {}", field.name,
+                                   meanings.size(), flag));
   field.flag_meanings = std::move(meanings);
   return *this;
 }
 
 Fields& Fields::interval(const std::string& quantity, const std::vector<Axis>& axes, Entries lower, Entries upper,
                          const std::string& why) {
-  add(quantity + "_lower", axes, "1", "lower end of its interval over documents", std::move(lower)).undefined(why);
-  return add(quantity + "_upper", axes, "1", "upper end of its interval over documents", std::move(upper))
+  add(quantity + "_lower", axes, "1", "lower end of the interval of " + quantity + " over documents", std::move(lower))
+      .undefined(why);
+  return add(quantity + "_upper", axes, "1", "upper end of the interval of " + quantity + " over documents",
+             std::move(upper))
       .undefined(why);
 }
 

@@ -59,8 +59,8 @@ std::optional<Index> strongest_count(std::string_view text) {
   Index count = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (error != std::errc() || end != digits.data() + digits.size() || count < 1)
-    throw FormatError(
-        fmt::format("heads '{}': expected strongest:N with a whole number N above 0, as strongest:6", quotable(text)));
+    throw FormatError(fmt::format("heads '{}': expected strongest:N with a whole number N above 0, such as strongest:6",
+                                  quotable(text)));
   return count;
 }
 
@@ -72,7 +72,8 @@ Index HeadGrid::place_of(Index layer) const {
 Index HeadGrid::first_row(Index layer) const {
   const Index place = place_of(layer);
   if (place < 0)
-    throw ShapeError(fmt::format("layer {}: expected one of the {} layers of the analysis", layer, layers.size()));
+    throw ShapeError(
+        fmt::format("layer {} is not among the {} layers of the analysis (counted from 0)", layer, layers.size()));
   return place * heads;
 }
 

@@ -25,7 +25,7 @@ Matrix32 WordTable::copied(Index first, Index count) const {
 }
 
 const MatrixView32& WordTable::in_memory() const {
-  if (read_) throw ShapeError("the word embeddings are read row by row, so they are not in memory as floats");
+  if (read_) throw ShapeError("the word embeddings are read row by row, but they are needed in memory as floats");
   return rows_;
 }
 
@@ -35,14 +35,14 @@ Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, cons
   for (Index i = 0; i < x.rows(); ++i) {
     const Index id = tokens.ids[static_cast<std::size_t>(i)];
     if (id < 0 || id >= words.rows())
-      throw ShapeError(
-          fmt::format("{}: token {} has id {}, outside the vocabulary of {}; was it tokenized for another model?",
-                      document.empty() ? "document" : document, i, id, words.rows()));
+      throw ShapeError(fmt::format(
+          "{}: token {} has id {}, outside the vocabulary of {} tokens; was it tokenized for another model?",
+          document.empty() ? "document" : document, i, id, words.rows()));
     if (id == embedding.refused_word)
-      throw ShapeError(
-          fmt::format("{}: token {} has id {}, the model's mask: by how many there are it scales its words, which is "
-                      "not computed here; give documents without it",
-                      document.empty() ? "document" : document, i, id));
+      throw ShapeError(fmt::format(
+          "{}: token {} has id {}, the mask token: this model scales word embeddings by the number of masks, "
+          "which is not computed here; give documents without masks",
+          document.empty() ? "document" : document, i, id));
     words.copy_row(id, x.row(i).data());
   }
   return x;

@@ -47,7 +47,7 @@ void require_in_memory(const Stack& stack) {
 
 void require_head(const Stack& stack, const HeadName& head) {
   if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
-    throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
+    throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads (counted from 0)",
                                  head_name(head.layer, head.head), stack.layers(), stack.block.heads));
 }
 
@@ -70,7 +70,7 @@ class ShuffledWords : public Source {
  public:
   ShuffledWords(std::unique_ptr<Source> source, std::uint64_t seed, Index shuffles)
       : source_(std::move(source)), seed_(seed), shuffles_(shuffles) {
-    if (shuffles < 1) throw ShapeError(fmt::format("{} shuffles, expected at least one", shuffles));
+    if (shuffles < 1) throw ShapeError(fmt::format("expected at least 1 shuffle of each document, found {}", shuffles));
   }
 
   [[nodiscard]] Index count() const override { return source_->count() * shuffles_; }
@@ -79,7 +79,8 @@ class ShuffledWords : public Source {
   [[nodiscard]] Document document(Index i) const override {
     Document document = source_->document(i / shuffles_);
     if (document.ids.empty())
-      throw ShapeError(fmt::format("{}: holds stored states, whose words cannot be shuffled", document.name));
+      throw ShapeError(fmt::format("{}: holds stored states, whose words cannot be shuffled; give text or token ids",
+                                   document.name));
     document.name += fmt::format(", shuffle {}", i % shuffles_);
     shuffle(document, Random(seed_).stream(static_cast<std::uint64_t>(i)));
     return document;
@@ -145,7 +146,8 @@ Model positions_only(const Model& model) {
   ChangedModel changed(model);
   changed.change_stacks([&](Stack& stack) {
     if (stack.embedding.positions.empty())
-      throw ShapeError(fmt::format("a {} has no position table; without words its input would be zero", model.family));
+      throw ShapeError(
+          fmt::format("a {} model has no position table: without words its input would be zero", model.family));
     WordTable& words = stack.embedding.words;
     words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
   });
@@ -166,7 +168,7 @@ Model moved_text(const Model& model, Index u, AttentionKind kind) {
   ChangedModel changed(model);
   MatrixView32& table = changed.stack_of(kind).embedding.positions;
   if (table.empty())
-    throw ShapeError(fmt::format("a {} has no position table whose rows could be moved", model.family));
+    throw ShapeError(fmt::format("a {} model has no position table whose rows could be moved", model.family));
   const Index trained = trained_rows(table).trained;
   Matrix32 rows(table.rows(), table.cols());
   for (Index n = 0; n < rows.rows(); ++n)
@@ -183,15 +185,16 @@ Matrix32 turned_queries(MatrixView32 query, const std::vector<Index>& heads, Ind
                         Index d_head) {
   const Index turned = rotation.options().first + rotation.options().channels;
   if (turned > d_head || d_head <= 0 || query.cols() % d_head != 0)
-    throw ShapeError(
-        fmt::format("turned_queries: queries have {} columns, and the rotation turns the first {} channels of a head; "
-                    "expected heads of {} channels",
-                    query.cols(), turned, d_head));
+    throw ShapeError(fmt::format(
+        "turned_queries: expected a head width that divides the {} columns of the queries and is at least {}, "
+        "the channels up to the last that turns, found {}",
+        query.cols(), turned, d_head));
   Matrix channels = query.transpose().cast<double>();
   const Vector frequency = rotation.frequency(query.rows());
   for (const Index head : heads) {
     if (head < 0 || (head + 1) * d_head > channels.rows())
-      throw ShapeError(fmt::format("turned_queries: there is no head {} among {}", head, query.cols() / d_head));
+      throw ShapeError(fmt::format("turned_queries: there is no head {} among {} heads (counted from 0)", head,
+                                   query.cols() / d_head));
     turn_head(channels, head * d_head, rotation, frequency, u);
   }
   return channels.transpose().cast<float>();

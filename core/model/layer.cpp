@@ -15,7 +15,7 @@ namespace headwave {
 
 Matrix32 linear(MatrixView32 x, const Linear& weights) {
   if (x.cols() != weights.d_in())
-    throw ShapeError(fmt::format("linear: states have width {}, the weights expect {}", x.cols(), weights.d_in()));
+    throw ShapeError(fmt::format("linear: states have width {}, but the weights expect {}", x.cols(), weights.d_in()));
   Matrix32 y(x.rows(), weights.d_out());
   if (weights.bias.empty())
     y.setZero();
@@ -28,8 +28,9 @@ Matrix32 linear(MatrixView32 x, const Linear& weights) {
 namespace {
 
 void require_width(const Norm& norm, Index width) {
-  if (norm.scale.size() != width || (!norm.shift.empty() && norm.shift.size() != width))
-    throw ShapeError(fmt::format("normalise: states have width {}, the norm has {}", width, norm.scale.size()));
+  for (const Index size : {norm.scale.size(), norm.shift.empty() ? width : norm.shift.size()})
+    if (size != width)
+      throw ShapeError(fmt::format("normalise: states have width {}, but the norm has width {}", width, size));
 }
 
 /// Equation (1) of GateClip; overwrites `gate`.
@@ -117,8 +118,8 @@ void normalise_heads(Matrix32& x, const Norm& norm) {
   const Index width = x.cols(), channels = own_scales ? norm.d_head : norm.scale.size();
   if (width % channels != 0 || (own_scales && norm.scale.size() != width) ||
       (!norm.shift.empty() && norm.shift.size() != norm.scale.size()))
-    throw ShapeError(
-        fmt::format("normalise_heads: a norm of {} channels does not fit rows of {}", norm.scale.size(), width));
+    throw ShapeError(fmt::format("normalise_heads: a norm of {} channels does not fit rows of {} channels",
+                                 norm.scale.size(), width));
   const Kernels<float>& kernel = kernels<float>();
   for (Index i = 0; i < x.rows(); ++i)
     for (Index at = 0; at < width; at += channels) {

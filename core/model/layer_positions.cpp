@@ -84,7 +84,7 @@ bool are_independent(MatrixView32 table, const Vector& squares, Index first, Ind
 
 void require_layer(const Stack& stack, Index layer) {
   if (layer < 0 || layer >= stack.layers())
-    throw ShapeError(fmt::format("there is no layer {} among {}", layer, stack.layers()));
+    throw ShapeError(fmt::format("there is no layer {} among {} layers (counted from 0)", layer, stack.layers()));
 }
 
 /// Turns position embeddings into a layer's input: adds token type 0, then applies norms and projection.
@@ -103,8 +103,8 @@ void require_words(const Stack& stack, Index length) {
   const Index rows = stack.embedding.words.rows(), positions = stack.embedding.positions.rows();
   if (rows == 0 || length < 1 || length > positions)
     throw ShapeError(
-        fmt::format("EmbeddingMeans: {} words and {} of {} positions; expected words, and positions there are", rows,
-                    length, positions));
+        fmt::format("EmbeddingMeans: expected words and 1 to {} positions, found {} words and {} positions", positions,
+                    rows, length));
 }
 
 /// The matrix of a projection of row vectors, (d_in, d_out), in double.
@@ -281,7 +281,8 @@ Norm EmbeddingMeans::own_norm(Index layer) const {
   if (stack_.block.norm_place == NormPlace::post) return {};
   const Norm& own = stack_.blocks[static_cast<std::size_t>(layer)].self_norm;
   if (!own.empty() && !stack_.embedding.projection.empty())
-    throw ShapeError("EmbeddingMeans: embeddings are projected before a norm; expected either of them");
+    throw ShapeError(
+        "EmbeddingMeans: the embeddings are projected and then normalised by the layer; expected one of the two");
   return own;
 }
 

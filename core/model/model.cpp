@@ -80,7 +80,8 @@ const Stack& Model::stack_of(AttentionKind kind) const {
 
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head) {
   if (head < 0 || head >= block.heads)
-    throw ShapeError(fmt::format("head_weights: there is no head {} among {}", head, block.heads));
+    throw ShapeError(
+        fmt::format("head_weights: there is no head {} among {} heads (counted from 0)", head, block.heads));
   const Index kv_head = block.key_head(head);
   HeadWeights weights{columns_of(attention.query, head * block.d_head, block.d_head),
                       columns_of(attention.key, kv_head * block.d_head, block.d_head), Vector::Zero(block.d_head)};
@@ -93,6 +94,7 @@ std::string not_bilinear(const Stack& stack) {
   if (stack.normalises_heads()) return "queries and keys are normalised after projection";
   if (stack.compresses()) return "queries and keys are projected from a compressed, normalised state";
   if (stack.position_term.compared) return "queries and keys are compared with relative positions too";
+  if (stack.others.temperature.strength != 0) return "queries of some layers are scaled by their position";
   return stack.block.soft_cap > 0 ? "scores are capped" : "";
 }
 

@@ -130,7 +130,8 @@ struct HeadWeights {
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);
 
 /// What keeps scores from being scale x_i W_Q W_K^T x_j^T plus a position term, or "": queries or keys are
-/// normalised, projected from compressed states or compared with relative positions, or scores are capped.
+/// normalised, projected from compressed states, compared with relative positions or scaled by their position,
+/// or scores are capped.
 std::string not_bilinear(const Stack& stack);
 
 }  // namespace headwave

@@ -177,7 +177,7 @@ class StackPass {
 void require_width(const Document& document, Index layer, const char* what, Index came, Index expected) {
   if (came != expected)
     throw ShapeError(
-        fmt::format("{}: stored {} of layer {} have width {}, the model expects {}; are they from this model?",
+        fmt::format("{}: {} of layer {} have width {}, but the model expects {}; are they from this model?",
                     document.label(), what, layer, came, expected));
 }
 
@@ -192,16 +192,17 @@ void attend_stored(const Stack& stack, const StoredLayer& stored, const Document
                       document.label(), stored.layer, stack.layers()));
     const std::shared_ptr<const Block> block = stack.layer(stored.layer);
     const AttentionWeights& weights = block->self;
-    require_width(document, stored.layer, "states", stored.states.cols(), weights.d_in());
-    require_width(document, stored.layer, "queries", weights.query.d_out(), stack.block.heads * stack.block.d_head);
-    require_width(document, stored.layer, "keys", weights.key_width(stack.block.kv_heads),
+    require_width(document, stored.layer, "stored states", stored.states.cols(), weights.d_in());
+    require_width(document, stored.layer, "queries projected from stored states", weights.query.d_out(),
+                  stack.block.heads * stack.block.d_head);
+    require_width(document, stored.layer, "keys projected from stored states", weights.key_width(stack.block.kv_heads),
                   stack.block.kv_heads * stack.block.d_head);
     (void)pass.self_attention(stored.layer, weights, stored.states, false);
     return;
   }
   if (stored.states.size() > 0) pass.show_input(stored.layer, pass.self_kind(), stored.states);
-  require_width(document, stored.layer, "queries", stored.query.cols(), stack.block.heads * stack.block.d_head);
-  require_width(document, stored.layer, "keys", stored.key.cols(), stack.block.kv_heads * stack.block.d_head);
+  require_width(document, stored.layer, "stored queries", stored.query.cols(), stack.block.heads * stack.block.d_head);
+  require_width(document, stored.layer, "stored keys", stored.key.cols(), stack.block.kv_heads * stack.block.d_head);
   const bool known = stored.layer >= 0 && stored.layer < stack.layers();
   const auto block = known ? stack.queries_and_keys(stored.layer) : std::make_shared<const Block>();
   pass.attend_self(stored.layer, block->self, stored.query, stored.key, {});
@@ -210,15 +211,16 @@ void attend_stored(const Stack& stack, const StoredLayer& stored, const Document
 void require_length(Index longest, const TokenSequence& tokens, const Document& document) {
   const auto length = static_cast<Index>(tokens.ids.size());
   if (longest > 0 && length > longest)
-    throw ShapeError(fmt::format("{}: {} tokens, but the model has {} positions; give a shorter one", document.label(),
-                                 length, longest));
+    throw ShapeError(fmt::format("{}: {} tokens, but the model has {} positions; give a shorter document",
+                                 document.label(), length, longest));
 }
 
 void require_sequences(const Model& model, const Document& document) {
   if (document.target.ids.empty() == model.decoder.has_value())
     throw ShapeError(fmt::format("{}: {}", document.label(),
-                                 model.decoder ? "an encoder-decoder needs a target beside the source; give pairs"
-                                               : "there is a target, but the model has no decoder to read it"));
+                                 model.decoder
+                                     ? "an encoder-decoder needs a target beside each source; give pairs of texts"
+                                     : "there is a target, but the model has no decoder to read it"));
   require_length(model.longest, document, document);
   if (model.decoder) require_length(model.longest, document.target, document);
 }

@@ -58,9 +58,9 @@ std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions
   const Index around = (options.opens >= 0 ? 1 : 0) + (options.closes >= 0 ? 1 : 0);
   if (words.ids.empty() || options.documents < 1 || options.length <= around)
     throw ShapeError(
-        fmt::format("random_words: {} documents of {} tokens, {} of them around {} different words; expected at least "
-                    "one document, one word, and room for it",
-                    options.documents, options.length, around, words.ids.size()));
+        fmt::format("random_words: expected at least 1 document, 1 word to draw and {} tokens per document, found {} "
+                    "documents, {} words and {} tokens",
+                    around + 1, options.documents, words.ids.size(), options.length));
   const auto draw = [options, urn = WordUrn(std::move(words)), target_urn = WordUrn(std::move(target))](Index i,
                                                                                                         Random random) {
     Document document;
@@ -81,10 +81,10 @@ std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions
 
 std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const RepeatedTokensOptions& options) {
   if (ids.empty() || options.documents < 1 || options.period < 1 || options.repeats < 1)
-    throw ShapeError(
-        fmt::format("repeated_tokens: {} documents of {} tokens {} times, drawn from {} ids; expected each "
-                    "to be at least 1",
-                    options.documents, options.period, options.repeats, ids.size()));
+    throw ShapeError(fmt::format(
+        "repeated_tokens: expected at least 1 document, 1 token, 1 repeat and 1 id to draw, found {} documents "
+        "of {} tokens, {} repeats and {} ids",
+        options.documents, options.period, options.repeats, ids.size()));
   const bool opens = options.opening >= 0;
   const auto draw = [=, ids = std::move(ids)](Index i, Random random) {
     std::vector<std::int32_t> drawn;

@@ -70,10 +70,12 @@ MatrixC real_dft(MatrixView columns, const SpectrumOptions& options) {
 
 MatrixC padded_dft(MatrixView columns, Index length) {
   if (columns.rows() < 1 || columns.rows() > length)
-    throw ShapeError(fmt::format("a transform of length {}: expected at least one row and no more, got {} x {}", length,
-                                 columns.rows(), columns.cols()));
+    throw ShapeError(
+        fmt::format("a Fourier transform: expected at least 1 row and a length no smaller, found {} rows and length {}",
+                    columns.rows(), length));
   if (!are_finite(columns))
-    throw NumericError("a transform: an entry is not finite; check the values before transforming them");
+    throw NumericError(
+        "a Fourier transform: an entry is not finite; look for NaN or infinity in the values to transform");
   MatrixC spectrum(length / 2 + 1, columns.cols());
   Matrix sequences;  // one per row
   MatrixC half;
@@ -107,9 +109,10 @@ Matrix magnitudes(const MatrixC& values) {
 Matrix real_columns(const MatrixC& half, Index length) {
   if (length < 1 || half.rows() != length / 2 + 1)
     throw ShapeError(
-        fmt::format("real_columns: {} frequencies of T = {}; expected floor(T/2) + 1", half.rows(), length));
+        fmt::format("real_columns: expected T >= 1 and floor(T/2) + 1 frequencies, found T = {} and {} frequencies",
+                    length, half.rows()));
   if (!are_finite(half))
-    throw NumericError("real_columns: an entry is not finite; check the values before transforming them");
+    throw NumericError("real_columns: an entry is not finite; look for NaN or infinity in the values to transform");
   Matrix columns(length, half.cols());
   MatrixC spectrum;  // one column of `half` per row
   Matrix sequences;

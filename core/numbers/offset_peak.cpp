@@ -15,7 +15,8 @@ namespace {
 /// @returns n for a curve at offsets -n .. n
 Index half_width(Index entries) {
   if (entries % 2 == 0)
-    throw ShapeError(fmt::format("offset_peak: {} entries; expected one for each of -reach .. reach", entries));
+    throw ShapeError(fmt::format(
+        "offset_peak: expected an odd number of entries, one per offset -reach .. reach, found {}", entries));
   return (entries - 1) / 2;
 }
 
@@ -36,7 +37,7 @@ std::optional<OffsetPeak> offset_peak(Eigen::Ref<const Vector> curve, bool causa
 
 double peak_offset(Eigen::Ref<const Vector> curve, Index reach) {
   const Index middle = half_width(curve.size());
-  if (reach < 0) throw ShapeError(fmt::format("peak_offset: expected a reach of at least 0, {} came", reach));
+  if (reach < 0) throw ShapeError(fmt::format("peak_offset: expected a reach of at least 0, found {}", reach));
   const Index near = std::min(reach, middle);
   const auto peak = offset_peak(curve.segment(middle - near, 2 * near + 1));
   return peak && !peak->at_edge ? static_cast<double>(peak->offset) : std::numeric_limits<double>::quiet_NaN();

@@ -70,7 +70,7 @@ double Random::uniform() {
 }
 
 Index Random::below(Index n) {
-  if (n < 1) throw NumericError(fmt::format("Random::below: expected n >= 1, got {}", n));
+  if (n < 1) throw NumericError(fmt::format("Random::below: expected n >= 1, found {}", n));
   const auto range = static_cast<std::uint64_t>(n);
   // There are 2^64 mod n words too many. Redrawing those below it makes all remainders equally likely.
   const std::uint64_t surplus = (0 - range) % range;

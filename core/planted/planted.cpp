@@ -122,19 +122,19 @@ Weights::Layer layer_weights(const std::vector<PlantedHead>& heads, const Ground
 void require_room(const PlantedSpec& spec) {
   const Index waves = std::ssize(spec.frequencies), words = spec.words > 0 ? spec.words + planted_special_words : 0;
   if (2 * waves + words + 1 > spec.d_model)
-    throw ShapeError(fmt::format("planted_model: {} waves and {} words need d_model of at least {}, got {}", waves,
+    throw ShapeError(fmt::format("planted_model: {} waves and {} words need d_model of at least {}, found {}", waves,
                                  words, 2 * waves + words + 1, spec.d_model));
   if (2 * waves > spec.d_head || spec.words > spec.d_head)
-    throw ShapeError(fmt::format("planted_model: {} waves and {} words need d_head of at least {}, got {}", waves,
+    throw ShapeError(fmt::format("planted_model: {} waves and {} words need d_head of at least {}, found {}", waves,
                                  spec.words, std::max(2 * waves, spec.words), spec.d_head));
   const std::size_t heads = spec.heads.empty() ? 0 : spec.heads.front().size();
   for (const auto& layer : spec.heads)
     for (const PlantedHead& head : layer)
       if (layer.size() != heads || (head.positional() ? std::ssize(head.amplitudes) != waves : spec.words == 0))
         throw ShapeError(fmt::format(
-            "planted_model: a {} head of {} in its layer with {} amplitudes; expected {} heads in every layer, {} "
-            "amplitudes, or none and words",
-            name_of(head.kind), layer.size(), head.amplitudes.size(), heads, waves));
+            "planted_model: a {} head with {} amplitudes and {} words in a layer of {} heads; expected {} heads in "
+            "every layer, {} amplitudes for a positional head, and words for any other",
+            name_of(head.kind), head.amplitudes.size(), spec.words, layer.size(), heads, waves));
   if (heads == 0) throw ShapeError("planted_model: there are no heads to plant");
 }
 
@@ -268,7 +268,7 @@ std::unique_ptr<Source> planted_documents(const PlantedModel& planted, Index doc
                                           std::uint64_t seed) {
   if (length < 3 || length > planted.spec.length)
     throw ShapeError(
-        fmt::format("planted_documents: {} tokens asked for, expected 3 to {}", length, planted.spec.length));
+        fmt::format("planted_documents: expected 3 to {} tokens per document, found {}", planted.spec.length, length));
   const auto draw = [&planted, length](Index i, Random random) {
     const Index words = planted.spec.words;
     Document document;
@@ -279,14 +279,15 @@ std::unique_ptr<Source> planted_documents(const PlantedModel& planted, Index doc
       if (words > 0 && n + 1 == length) id = planted_closing_word;
       document.ids.push_back(static_cast<std::int32_t>(id));
       document.tokens.push_back(planted.vocabulary[static_cast<std::size_t>(id)]);
-      document.special.push_back(id < planted_special_words ? 1 : 0);
+      document.special.push_back(words > 0 && id < planted_special_words ? 1 : 0);
     }
     return document;
   };
+  const char* const special = planted.spec.words > 0 ? "[CLS] first, [SEP] last" : "none";
   return std::make_unique<RandomDocuments>(documents, length, seed, draw,
                                            Attributes{{"source", std::string("planted words")},
                                                       {"document_seed", static_cast<std::int64_t>(seed)},
-                                                      {"special_tokens", std::string("[CLS] first, [SEP] last")}});
+                                                      {"special_tokens", std::string(special)}});
 }
 
 }  // namespace headwave

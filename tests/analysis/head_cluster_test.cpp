@@ -193,7 +193,7 @@ TEST_CASE("fewer different vectors than clusters give fewer clusters, and say so
   CHECK(labels(found) == std::vector<Index>{0, 2, 0, 2, 0, 1, 0, 2});
   CHECK(field_of(found, "head_cluster/sweep_inertia").size() == 2);
   CHECK(std::get<std::string>(field_of(found, "head_cluster/share").attributes.at("reduced")) ==
-        "6 clusters were asked for, there are only 3 different vectors");
+        "6 clusters were requested, but there are only 3 different vectors");
 
   const std::vector<Field> same = head_clusters({Matrix(Matrix::Ones(4, 3)), {0}, 2}, quick(6));
   CHECK(cluster_numbers(same, "share") == std::vector<double>{1, 1});
@@ -228,5 +228,5 @@ TEST_CASE("head clusters say why there is no stability") {
   options.bootstrap = 0;
   CHECK(std::get<std::string>(
             field_of(head_clusters(bank.vectors(), options), "head_cluster/stability").attributes.at("undefined")) ==
-        "no resamples were asked for");
+        "no resamples were requested");
 }

@@ -258,7 +258,7 @@ TEST_CASE("truncations beyond the rank of the positions are left out") {
   CHECK(found.rank == 5);
   CHECK(found.correlation.cols() == 5);
   CHECK(undefined_reason(position_correlation({moments_of(documents)}, {0}, rounded_matrix(9, 5, 102))) ==
-        "the positions have rank 5, below every truncation asked for");
+        "the positions have rank 5, below every requested truncation");
 }
 
 TEST_CASE("where there are no correlations the one field says why") {

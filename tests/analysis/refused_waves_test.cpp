@@ -40,7 +40,8 @@ TEST_CASE("a chain and an atlas are refused of a model with NaN among its weight
   PositionAtlasOptions options;
   options.length = 7;
   CHECK_THROWS_AS(position_atlas(stack, options), ShapeError);
-  CHECK_THROWS_WITH(position_atlas(stack, options), ContainsSubstring("a length of 7 was asked for, the model has 6"));
+  CHECK_THROWS_WITH(position_atlas(stack, options),
+                    ContainsSubstring("a length of 7 tokens was requested, but the model has 6"));
   stack.blocks[0].self.key.weight = broken;
   CHECK_THROWS_AS(chain_heads(stack, grid, 1), NumericError);
 }

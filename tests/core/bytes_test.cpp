@@ -75,7 +75,7 @@ TEST_CASE("a size in bytes is not believed before so much is there") {
   writer.write<std::int64_t>(std::int64_t{1} << 40);
   writer.write<std::int64_t>(std::int64_t{1} << 40);
   ByteReader huge(writer.bytes());
-  CHECK_THROWS_WITH(huge.read<Matrix>(), ContainsSubstring("cannot be in the 0 bytes that are left"));
+  CHECK_THROWS_WITH(huge.read<Matrix>(), ContainsSubstring("does not fit into the 0 bytes left"));
   ByteWriter negative;
   negative.write<std::int64_t>(-1);
   negative.write<std::int64_t>(2);

@@ -122,9 +122,9 @@ TEST_CASE("disentangled scores under a causal mask are the same as without, wher
 }
 
 TEST_CASE("a disentangled term without its rows, or without a meaning, is refused by name") {
-  CHECK_THROWS_WITH(DisentangledTerm({.farthest = 0}), ContainsSubstring("0 buckets a side for distances up to 0"));
-  CHECK_THROWS_WITH(DisentangledTerm({.farthest = 20, .buckets = 1}), ContainsSubstring("1 buckets a side"));
-  CHECK_THROWS_WITH(DisentangledTerm({.farthest = 5, .buckets = 8}), ContainsSubstring("8 buckets a side"));
+  CHECK_THROWS_WITH(DisentangledTerm({.farthest = 0}), ContainsSubstring("0 buckets per side for distances up to 0"));
+  CHECK_THROWS_WITH(DisentangledTerm({.farthest = 20, .buckets = 1}), ContainsSubstring("1 buckets per side"));
+  CHECK_THROWS_WITH(DisentangledTerm({.farthest = 5, .buckets = 8}), ContainsSubstring("8 buckets per side"));
   const Sample sample;
   HeadInputs<double> inputs = sample.inputs();
   inputs.position_term = {.compared = std::make_shared<DisentangledTerm>(DisentangledOptions{.farthest = 10})};

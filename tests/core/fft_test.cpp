@@ -59,7 +59,7 @@ TEST_CASE("half a transform gives its real columns back, times their length") {
     CHECK((back / static_cast<double>(length) - columns).cwiseAbs().maxCoeff() < 1e-13);
   }
   CHECK(real_columns(MatrixC(3, 0), 4).cols() == 0);
-  CHECK_THROWS_WITH(real_columns(MatrixC::Zero(3, 1), 6), ContainsSubstring("3 frequencies of T = 6"));
+  CHECK_THROWS_WITH(real_columns(MatrixC::Zero(3, 1), 6), ContainsSubstring("found T = 6 and 3 frequencies"));
   CHECK_THROWS_AS(real_columns(MatrixC::Zero(3, 1), 6), ShapeError);
   CHECK_THROWS_AS(real_columns(MatrixC::Constant(3, 1, not_defined), 4), NumericError);
 }
@@ -79,8 +79,7 @@ TEST_CASE("columns are transformed as each would be alone, however many there ar
     }
   }
   CHECK(padded_dft(Matrix(8, 0), 20).rows() == 11);
-  CHECK_THROWS_WITH(padded_dft(Matrix(Matrix::Ones(8, 1)), 7),
-                    ContainsSubstring("of length 7: expected at least one row and no more, got 8 x 1"));
+  CHECK_THROWS_WITH(padded_dft(Matrix(Matrix::Ones(8, 1)), 7), ContainsSubstring("found 8 rows and length 7"));
 }
 
 TEST_CASE("magnitudes are absolute values") {

@@ -48,7 +48,7 @@ TEST_CASE("field reader: one kind of pairs is cut out, or there is none to choos
   CHECK(head_doubles(both, "a/b", "all") == std::vector<double>{1.0, 2.0});
   CHECK(head_doubles(both, "a/b", "without_sink") == std::vector<double>{3.0, 4.0});
   CHECK_THROWS_WITH(head_doubles(both, "a/b", "some"),
-                    ContainsSubstring("a/b: 'some' is not on the axis 'pairs'; there are: all, without_sink"));
+                    ContainsSubstring("a/b: 'some' is not on the axis 'pairs', which has: all, without_sink"));
   CHECK_THROWS_AS(head_doubles(both, "a/c", "all"), ShapeError);
   CHECK_THROWS_AS(head_meanings(both, "a/b", "all"), ShapeError);
   const Result plain = one(make_field("a/b", {axis("layer", 1), axis("head", 2)}, "1", "", {1.0, 2.0}));

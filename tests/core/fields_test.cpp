@@ -63,7 +63,7 @@ TEST_CASE("fields: values must be as many as the axes have places, and nothing i
 
 TEST_CASE("fields: a flag must be one, and mean something") {
   CHECK_THROWS_WITH(Fields("sound").flags("kind", {layer}, "kind", std::vector<Volume>(2, Volume::loud), {"quiet"}),
-                    "sound/kind: expected flags below 1, found 1");
+                    "sound/kind: expected flags below 1, the number of meanings, found 1");
   CHECK_THROWS_AS(Fields("sound").flags("kind", {layer}, "kind", std::vector<Index>{0, 1}, {"quiet", "loud"}),
                   ShapeError);
 }

@@ -180,9 +180,9 @@ TEST_CASE("what is no finished attention is refused by layer, head and row") {
          "row 3 holds -0.25, expected weights from 0 to 1: are these scores");
   refuse([](Matrix32& head) { head.row(4) *= 3; }, "row 4 adds up to 3, expected 1 to within");
   refuse([](Matrix32& head) { head.transposeInPlace(); },
-         "but its columns do: queries and keys are exchanged; name the axes");
+         "but the columns do: queries and keys are exchanged; name the axes");
   refuse([](Matrix32& head) { head.row(4) = Eigen::RowVectorXf::Constant(70, 1 / 70.0F); },
-         "row 4 gives 0.0142857 to token 5, expected 0 behind the query, as in a causal model", AttentionKind::causal);
+         "row 4 gives 0.0142857 to token 5, expected 0 after the query, as in a causal model", AttentionKind::causal);
   refuse([](Matrix32& head) { head.row(69) = Eigen::RowVectorXf::Constant(70, 1 / 70.0F); },
          "row 69 gives 0.0142857 to token 0, expected 0 further back than the window of 8", AttentionKind::causal, 8);
 }
@@ -197,7 +197,7 @@ TEST_CASE("nobody is shown scores of finished attention, and rows of another sha
   probes = {&told};
   attention.heads = 3;
   CHECK_THROWS_WITH(show_attention(attention, 0, {}, probes),
-                    ContainsSubstring("5 rows of 3 heads came as 10 x 5, expected 15 x 5"));
+                    ContainsSubstring("5 rows of 3 heads have the shape 10 x 5, expected 15 x 5"));
 }
 
 TEST_CASE("which way attention looks is told from its first rows") {

@@ -95,7 +95,7 @@ TEST_CASE("positions only: the words do not matter") {
   CHECK(states(model, document_of_words({3, 7, 1, 9})) == states(model, document_of_words({0, 0, 5, 2})));
   CHECK(states(model, document_of_words({3, 7})) != states(tiny.model, document_of_words({3, 7})));
   CHECK_THROWS_WITH(states(model, document_of_words({3, 20})),
-                    ContainsSubstring("id 20, outside the vocabulary of 20"));
+                    ContainsSubstring("id 20, outside the vocabulary of 20 tokens"));
   Model without = tiny.model;
   without.stack.embedding.positions = {};
   CHECK_THROWS_WITH(positions_only(without), ContainsSubstring("without words its input would be zero"));
@@ -173,7 +173,7 @@ TEST_CASE("a text that is moved reads the rows of tokens further on, and the las
   CHECK(Matrix32(written.stack.embedding.positions) == table);
   CHECK(written.decoder->embedding.positions.row(3) == table.row(4));
   other.stack.embedding.positions = {};
-  CHECK_THROWS_WITH(moved_text(other, 1), ContainsSubstring("a tiny has no position table"));
+  CHECK_THROWS_WITH(moved_text(other, 1), ContainsSubstring("a tiny model has no position table"));
 }
 
 TEST_CASE("repeated random tokens repeat, and differ between documents and seeds") {

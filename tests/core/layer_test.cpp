@@ -30,13 +30,13 @@ TEST_CASE("a view looks at rows that are apart, and refuses entries of a row tha
 
 TEST_CASE("a linear map and a norm refuse states of another width") {
   CHECK(linear(two_by_three, {two_by_three, {}}) == Matrix32::Constant(2, 2, 3.0F));
-  CHECK_THROWS_WITH(linear(two_by_three, {three_by_two, {}}), ContainsSubstring("width 3, the weights expect 2"));
+  CHECK_THROWS_WITH(linear(two_by_three, {three_by_two, {}}), ContainsSubstring("width 3, but the weights expect 2"));
   Matrix32 states = three_by_two;
   CHECK_THROWS_AS(normalise(states, {ones, {}}), ShapeError);
-  CHECK_THROWS_WITH(normalise(states, {ones, {}}), ContainsSubstring("width 2, the norm has 3"));
+  CHECK_THROWS_WITH(normalise(states, {ones, {}}), ContainsSubstring("width 2, but the norm has width 3"));
   Matrix32 wide = two_by_three;
   const Vector32 short_shift = Vector32::Ones(2);
-  CHECK_THROWS_AS(normalise(wide, {ones, short_shift}), ShapeError);
+  CHECK_THROWS_WITH(normalise(wide, {ones, short_shift}), ContainsSubstring("width 3, but the norm has width 2"));
   normalise(states, {});
   CHECK(states == three_by_two);
 }
@@ -180,6 +180,14 @@ TEST_CASE("what a layer would see of positions is refused of a layer that is not
   CHECK_THROWS_WITH(layer_positions(stack, 2), ContainsSubstring("there is no layer 2 among 2"));
 }
 
+TEST_CASE("scores of queries that are scaled by their position are not bilinear in the states") {
+  Stack stack;
+  CHECK(not_bilinear(stack).empty());
+  stack.others.layers = {0};
+  stack.others.temperature.strength = 0.1;
+  CHECK_THAT(not_bilinear(stack), ContainsSubstring("scaled by their position"));
+}
+
 TEST_CASE("a sequence of words is refused where one is outside the vocabulary") {
   Model model;
   model.family = "tiny";
@@ -192,7 +200,7 @@ TEST_CASE("a sequence of words is refused where one is outside the vocabulary") 
     CHECK_THROWS_AS(word_sequence(model, document), ShapeError);
   }
   document.ids = {3};
-  CHECK_THROWS_WITH(word_sequence(model, document), ContainsSubstring("id 3, outside the vocabulary of 3"));
+  CHECK_THROWS_WITH(word_sequence(model, document), ContainsSubstring("id 3, outside the vocabulary of 3 tokens"));
 }
 
 TEST_CASE("rows that a norm made are told from others, whatever they were made of") {

@@ -109,20 +109,26 @@ TEST_CASE("every layer of the bank reads the same waves and words") {
   CHECK(documents->document(1).ids != document.ids);
 }
 
+TEST_CASE("documents of a planted model without words have no special tokens") {
+  const PlantedModel planted = planted_model(one_head({37}, {1.0}, -1));
+  const auto documents = planted_documents(planted, 1, 8, 1);
+  CHECK(documents->document(0).special == std::vector<std::uint8_t>(8, 0));
+  CHECK(std::get<std::string>(documents->provenance().at("special_tokens")) == "none");
+}
+
 TEST_CASE("planted models say what does not fit") {
   PlantedSpec spec = one_head({37, 41}, {1.0}, -1);
-  CHECK_THROWS_WITH(planted_model(spec),
-                    ContainsSubstring("with 1 amplitudes; expected 1 heads in every layer, 2 amplitudes"));
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("with 1 amplitudes"));
   spec = one_head(std::vector<double>(17, 10.0), std::vector<double>(17, 1.0), -1);
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("d_head of at least 34"));
   spec = one_head({37}, {}, 0);
-  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("or none and words"));
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("words for any other"));
   spec = one_head({37}, {1.0}, -1);
   spec.d_model = 2;
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("need d_model of at least"));
   spec = one_head({37}, {1.0}, -1);
   spec.heads.push_back({spec.heads[0][0], spec.heads[0][0]});
-  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("of 2 in its layer"));
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("in a layer of 2 heads"));
   spec.heads.clear();
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("no heads to plant"));
   const PlantedModel planted = planted_model(planted_bank());

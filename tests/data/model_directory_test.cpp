@@ -195,10 +195,15 @@ TEST_CASE("documents that do not fit the model are refused") {
   CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("41 tokens, but the model has 40 positions"));
   document.ids = {5, 90};
   CHECK_THROWS_WITH(model_pass(model, document, {}),
-                    ContainsSubstring("token 1 has id 90, outside the vocabulary of 90"));
+                    ContainsSubstring("token 1 has id 90, outside the vocabulary of 90 tokens"));
   document.ids.clear();
   document.stored.push_back({0, Matrix32::Zero(4, 16), {}, {}});
-  CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("have width 16, the model expects 32"));
+  CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("have width 16, but the model expects 32"));
+  Model narrow = model;
+  narrow.stack.block.d_head /= 2;
+  document.stored = {{0, Matrix32::Zero(4, 32), {}, {}}};
+  CHECK_THROWS_WITH(model_pass(narrow, document, {}),
+                    ContainsSubstring("queries projected from stored states of layer 0 have width 32, but the model"));
   document.stored = {{2, Matrix32::Zero(4, 32), {}, {}}};
   CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("weights are known for 2 layers"));
 }

@@ -239,7 +239,7 @@ TEST_CASE("a document with ESM's mask is refused, since it changes how the model
   document.ids = {5, 59, 6};
   CHECK_THROWS_WITH(model_pass(model, document, {}, {}),
                     ContainsSubstring("proteins.txt: document 1: token 1 has id 59") &&
-                        ContainsSubstring("give documents without it"));
+                        ContainsSubstring("give documents without masks"));
 }
 
 TEST_CASE("a rotary scaling that is not known is refused by name") {

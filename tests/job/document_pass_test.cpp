@@ -76,7 +76,7 @@ TEST_CASE("bytes of a block that are cut short, or another job's, are refused") 
   std::string found = bytes_of(weights);
   CHECK_NOTHROW(read(weights, found));
   found.back() = 1;
-  CHECK_THROWS_WITH(read(weights, found), ContainsSubstring("an analysis that has none"));
+  CHECK_THROWS_WITH(read(weights, found), ContainsSubstring("an analysis that keeps none"));
 }
 
 TEST_CASE("a pass is refused with an analysis that is none, or a source whose first document cannot be read") {
