@@ -9,6 +9,7 @@ import numpy as np
 from .arrays import as_array
 from .errors import FormatError
 
+
 def named_states(value: Any) -> dict[str, Any]:
     """Arrays by name, from a dict of arrays, a tuple of attentions or hidden states by layer, or an array of hidden states.
 

@@ -9,12 +9,12 @@ import os
 import pathlib
 from typing import Any, Iterator, Mapping, Sequence
 
-
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError, ShapeError
 from .fields import Group, groups_of
 from .profiles.result import are_profiles, open_profiles
+
 
 class Result(Mapping[str, Group]):
     """The result of a job: a group of arrays for each analysis.
