@@ -53,6 +53,12 @@ def test_numbers_that_overflow_are_refused_and_do_not_become_nan():
     assert seen == []
 
 
+def test_of_attributes_that_are_passed_to_the_program():
+    for value in ([1], None, 2**70):
+        refused(lambda: headwave._core.profiles_input(("memory", {"special": value}, []), {}), headwave.FormatError,
+                f"attribute 'special' is of type {type(value).__name__}; expected a str")
+
+
 def test_of_what_is_small():
     refused(lambda: headwave.delay(Q, Q, reach=0), headwave.ShapeError, "reach=0: expected 1 or more")
     refused(lambda: headwave.delay(Q, Q, reach="a"), headwave.FormatError, "reach='a'")
