@@ -134,7 +134,7 @@ class Stack:
                                  "expected profiles of one model")
         if hasattr(self, "trace") and hasattr(other, "trace") and (self.place_sum.shape != other.place_sum.shape or self.length[0] != other.length[0]):
             raise ShapeError(f"profiles: {self.name}: the first document has {self.length[0]} tokens in one and {other.length[0]} in the other; expected "
-                             "first documents of one length, whose places the null compares")
+                             "first documents of one length, since the null compares their positions")
         about = {label: getattr(self, label) for label in _ABOUT}
         about |= {label: getattr(self, label) + getattr(other, label) for label in ("documents", "dealt_documents")}
         wider, narrower = sorted((self, other), key=lambda one: len(one.first_offset), reverse=True)
