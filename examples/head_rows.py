@@ -19,7 +19,8 @@ def rows_of(model, text, documents):
     """The rows of one model, or of a finished result."""
     if text == "-":
         return headwave.open(model).to_dataframe()
-    given = {"ids": json.loads(pathlib.Path(text).read_text())[:documents]} if text.endswith(".json") else {"text": text, "documents": documents, "length": 128}
+    file = pathlib.Path(text)
+    given = {"ids": json.loads(file.read_text())[:documents]} if file.suffix == ".json" else {"text": file, "documents": documents, "length": 128}
     return headwave.run(model, **given).to_dataframe()
 
 

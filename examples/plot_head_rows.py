@@ -53,7 +53,7 @@ if __name__ == "__main__":
         raise SystemExit(__doc__)
     found = parts_by_layer(pandas.concat([pandas.read_csv(file) for file in files]))
     if found.empty:
-        raise SystemExit("plot_head_rows: no row has bits; a run needs documents of equal length, 8 or more, for them")
+        raise SystemExit("plot_head_rows: no row has bits, which need a run with 8 or more documents of equal length")
     print(as_text(found))
     for file in figures:
         plot(found, file)

@@ -36,7 +36,7 @@ def projections(model):
     for query, key in (("q_proj", "k_proj"), ("query", "key"), ("q_lin", "k_lin"), ("q", "k")):
         if found := [(named[name], named[name.removesuffix(query) + key]) for name in named if name.split(".")[-1] == query]:
             return found
-    raise SystemExit("published_scores: this model projects queries and keys by one module; one with two is expected (BERT, Llama)")
+    raise SystemExit("published_scores: this model makes queries and keys in one module; expected a model with a module for each (BERT, Llama)")
 
 
 @contextlib.contextmanager

@@ -90,7 +90,7 @@ void add_attend(nb::module_& module) {
   module.def("attend", &attended<Scalar>, nb::arg("q").noconvert(), nb::arg("k").noconvert(),
              nb::arg("v").noconvert().none(), nb::arg("additive").noconvert().none(), nb::arg("probe").none(),
              nb::arg("heads"), nb::arg("kv_heads"), nb::arg("scale"), nb::arg("causal"), nb::arg("window"),
-             nb::arg("scores"), "Attention of heads side by side, (T, heads * d_head).");
+             nb::arg("scores"), "Computes the attention of heads that lie side by side, (T, heads * d_head).");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ bool only_states(const ModelMap& map) {
 }  // namespace
 
 void add_capture(nb::module_& module) {
-  nb::class_<ModelMap>(module, "ModelMap", "What a model is, and where its queries and keys come from.")
+  nb::class_<ModelMap>(module, "ModelMap", "A model's description, and which modules make its queries and keys.")
       .def_ro("family", &ModelMap::family)
       .def_prop_ro("layers", [](const ModelMap& map) { return map.stack.layers; })
       .def_prop_ro("d_model", [](const ModelMap& map) { return map.stack.d_model; })
@@ -65,10 +65,12 @@ void add_capture(nb::module_& module) {
       .def_prop_ro("key", [](const ModelMap& map) { return map.stack.self.key.weight; })
       .def_prop_ro("fused", [](const ModelMap& map) { return map.stack.self.fusion == Fusion::qkv; })
       .def_prop_ro("fused_by_head", [](const ModelMap& map) { return map.stack.self.fusion == Fusion::qkv_by_head; })
-      .def("turned", &turned, nb::arg("rows"), "Queries or keys, (T, heads * d_head), after its rotary positions.");
+      .def("turned", &turned, nb::arg("rows"),
+           "Turns queries or keys, (T, heads * d_head), by the model's rotary positions.");
   module.def("model_map",
              nb::overload_cast<const std::string&, const std::string&, const std::vector<std::string>&>(&model_map),
-             nb::arg("config"), nb::arg("called"), nb::arg("tensors"), "What a config and the names of tensors say.");
+             nb::arg("config"), nb::arg("called"), nb::arg("tensors"),
+             "Describes a model by its config and the names of its tensors.");
   module.attr("stored_states_title") = stored_states_title;
 }
 

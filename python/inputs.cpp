@@ -61,7 +61,8 @@ class CalledArrays : public NamedArrays {
     const auto read = nb::cast<nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(
         python().attr("block")(name, block.first, block.count));
     if (read.size() != entries_of(block))
-      throw FormatError(fmt::format("{}: gave {} numbers, expected {}", called(name), read.size(), entries_of(block)));
+      throw FormatError(
+          fmt::format("{}: a block holds {} numbers, expected {}", called(name), read.size(), entries_of(block)));
     return {read.data(), read.data() + read.size()};
   }
   [[nodiscard]] std::optional<double> attribute(const std::string& name) const override {
@@ -143,7 +144,7 @@ void add_inputs(nb::module_& module) {
             wait_for([&] { intervene(input, what, {seed, shuffles}); });
           },
           nb::arg("what"), nb::arg("seed"), nb::arg("shuffles"), "Changes part of the model or the text.");
-  nb::class_<ModelPlace>(module, "ModelPlace", "Where a model lies, and how much of it is opened.")
+  nb::class_<ModelPlace>(module, "ModelPlace", "The folder of a model, and how much of it is opened.")
       .def(
           "__init__",
           [](ModelPlace* made, const fs::path& model, const fs::path& map, const std::string& layers,
@@ -192,7 +193,7 @@ void add_inputs(nb::module_& module) {
         });
       },
       nb::arg("kind"), nb::arg("model").none(), nb::arg("value"), nb::arg("target").none(), nb::arg("said"),
-      "A model directory and documents of files, or stored states.");
+      "Opens a model directory with documents, or stored states.");
   module.def(
       "broken_input_rule",
       [](const std::vector<std::string>& given) -> std::optional<std::tuple<std::string, std::string, std::string>> {
@@ -200,7 +201,8 @@ void add_inputs(nb::module_& module) {
         if (rule == nullptr) return {};
         return std::tuple(rule->option, rule->other, rule->why);
       },
-      nb::arg("given"), "The first rule about options of an input that some break: option, the other one, why.");
+      nb::arg("given"),
+      "The first rule about options of an input that these options break: (option, other option, why); None: no rule.");
   module.def(
       "documents_of_ids",
       [](const nb::object& ids, std::optional<Index> documents, std::optional<Index> length, Index positions,
@@ -217,12 +219,13 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(), nb::arg("positions"),
       nb::arg("vocabulary"), nb::arg("pad"), nb::arg("closes"),
-      "Documents of token ids, cut, without padding, each once: (name, ids), and what results remember of them.");
+      "Documents of token ids, cut, without padding, each once: (name, ids), and their entries in a result's "
+      "provenance.");
   module.def(
       "exceeded_lengths",
       [](const fs::path& folder, Index tokens) { return dict_of(exceeded_lengths(folder, tokens)); }, nb::arg("folder"),
       nb::arg("tokens"),
-      "What a result remembers of the lengths that files of a checkpoint name and documents of so many tokens exceed.");
+      "Entries in a result's provenance about maximal lengths in files of a checkpoint that `tokens` tokens exceed.");
   module.def(
       "module_input",
       [](const std::string& config, const std::string& called, const nb::list& tensors, std::vector<Index> lengths,
@@ -235,10 +238,11 @@ void add_inputs(nb::module_& module) {
         return opened(called, [&] { return JobInput{open_model(config, checkpoint), std::move(source), said}; });
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
-      nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");
+      nb::arg("provenance"), nb::arg("of_model"),
+      "Makes an input of weights in memory and documents that a function returns.");
   module.attr("job_options") = job_options();
   module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("command"), nb::arg("progress").none(),
-             "The job of an input: (kind, result) of every kind of attention.");
+             "Runs the job of an input: (kind, result) for every kind of attention.");
 }
 
 }  // namespace headwave::python

@@ -1,5 +1,7 @@
 #include <exception>
 
+#include <fmt/format.h>
+
 #include "../core/errors/error.h"
 #include "../job/run/provenance.h"
 #include "python.h"
@@ -15,6 +17,15 @@ std::string remedy_in_python(const Remedy& remedy) {
                                                           : remedy.option;
   if (remedy.kind == Remedy::Kind::omit) return name;
   return name + "=" + (remedy.value.empty() ? "True" : remedy.value);
+}
+
+/// Sets an attribute. False: the value is of another type, or too large for it.
+template <class Value>
+bool set(Attribute& into, nb::handle value) {
+  Value read{};
+  if (!nb::try_cast<Value>(value, read)) return false;
+  into = std::move(read);
+  return true;
 }
 
 /// Raises the exception of this name in headwave.errors.
@@ -62,13 +73,14 @@ nb::dict dict_of(const Attributes& attributes) {
 Attributes attributes_of(const nb::dict& dict) {
   Attributes attributes;
   for (const auto& [name, value] : dict) {
-    Attribute& into = attributes[nb::cast<std::string>(name)];
-    if (nb::isinstance<nb::str>(value))
-      into = nb::cast<std::string>(value);
-    else if (nb::isinstance<nb::int_>(value))
-      into = nb::cast<std::int64_t>(value);
-    else
-      into = nb::cast<double>(value);
+    const auto called = nb::cast<std::string>(name);
+    Attribute& into = attributes[called];
+    const bool is_set = nb::isinstance<nb::str>(value)    ? set<std::string>(into, value)
+                        : nb::isinstance<nb::int_>(value) ? set<std::int64_t>(into, value)
+                                                          : set<double>(into, value);
+    if (!is_set)
+      throw FormatError(fmt::format("attribute '{}' is of type {}; expected a str, an int of 64 bits, or a float",
+                                    called, nb::cast<std::string>(nb::str(nb::type_name(value.type())))));
   }
   return attributes;
 }

@@ -94,23 +94,25 @@ struct NewFile {
 
 void add_profiles(nb::module_& module) {
   module.def("profiles_input", &profiles, nb::arg("given"), nb::arg("about"),
-             "Sums of headwave.watch, files or in memory, and what results remember of the documents.");
+             "Opens sums of headwave.watch, from a file or memory. `about`: entries in a result's provenance.");
   nb::class_<NewFile>(module, "NewFile", "A file that appears whole or not at all.")
       .def(nb::init<const std::filesystem::path&, bool>(), nb::arg("path"), nb::arg("overwrite"))
       .def_prop_ro("temporary", [](const NewFile& made) { return made.file->temporary(); })
       .def(
           "seal", [](const NewFile& made) { wait_for([&] { made.file->seal(); }); }, "Appends the digest of its bytes.")
       .def(
-          "commit", [](const NewFile& made) { wait_for([&] { made.file->commit(); }); }, "Gives it its name.")
+          "commit", [](const NewFile& made) { wait_for([&] { made.file->commit(); }); },
+          "Renames the file to its own name.")
       .def(
-          "abandon", [](NewFile& made) { made.file.reset(); }, "Removes it if it has not got its name.");
+          "abandon", [](NewFile& made) { made.file.reset(); }, "Removes the file unless commit() was called.");
   module.attr("profile_axes") = profile_axes();
-  module.def("require_right_seal", &require_right_seal, nb::arg("path"), "Refuses a file that was changed.");
+  module.def("require_right_seal", &require_right_seal, nb::arg("path"),
+             "Refuses a file that changed since it was written.");
   module.def(
       "require_options_of_sums", [](const nb::dict& options) { require_options_of_sums(options_of(options)); },
       nb::arg("options"), "Refuses options of a job that profiles cannot follow.");
   module.def("distances", &distances, nb::arg("arrays"), nb::arg("modules"), nb::arg("heads"), nb::arg("kv_heads"),
-             nb::arg("shares"), nb::arg("recent"), "How far the heads of a stack look, of its sums by distance.");
+             nb::arg("shares"), nb::arg("recent"), "How far the heads of a stack look, from its sums by distance.");
   module.def(
       "place_pairs",
       [](Index length, bool causal) {
@@ -124,7 +126,8 @@ void add_profiles(nb::module_& module) {
           }
         return nb::make_tuple(found[0], found[1], found[2]);
       },
-      nb::arg("length"), nb::arg("causal"), "Pairs of places at which documents are compared: queries, keys, groups.");
+      nb::arg("length"), nb::arg("causal"),
+      "Pairs of positions at which documents are compared: queries, keys, groups.");
   module.def(
       "dealt_documents",
       [](Index documents, Index length) {
@@ -133,7 +136,8 @@ void add_profiles(nb::module_& module) {
           if (is_dealt(i, documents, length)) numbers.push_back(i);
         return numbers;
       },
-      nb::arg("documents"), nb::arg("length"), "Which of so many documents of a length an account deals.");
+      nb::arg("documents"), nb::arg("length"),
+      "Numbers of the documents that an account permutes, of `documents` documents of `length` tokens.");
   module.def(
       "chosen_rows",
       [](Index length) {
@@ -142,7 +146,7 @@ void add_profiles(nb::module_& module) {
         return rows;
       },
       nb::arg("length"),
-      "Query rows of a document whose attention is accounted for: first row and number of rows of each run.");
+      "Query rows of a document whose attention is accounted for, as runs of rows: (first row, number of rows).");
 }
 
 }  // namespace headwave::python

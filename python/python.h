@@ -34,8 +34,9 @@ void add_capture(nb::module_& module);
 /// A str of bytes that may not be UTF-8: invalid bytes become U+FFFD.
 nb::str text_of(const std::string& bytes);
 
-/// Attributes as a dict of str, numbers and lists of numbers; attributes_of() takes no lists.
+/// Attributes as a dict of str, numbers and lists of numbers.
 nb::dict dict_of(const Attributes& attributes);
+/// @throws FormatError if a value is neither a str nor a number, such as a list
 Attributes attributes_of(const nb::dict& dict);
 
 }  // namespace headwave::python

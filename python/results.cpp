@@ -125,17 +125,18 @@ nb::str report(const Result& result) {
 }  // namespace
 
 void add_results(nb::module_& module) {
-  nb::class_<Result>(module, "Result", "What a job found: named arrays, and where they came from.")
+  nb::class_<Result>(module, "Result", "The result of a job: named arrays, and how they were computed.")
       .def_ro("title", &Result::title)
       .def_prop_ro("provenance", [](const Result& result) { return dict_of(result.provenance); })
       .def(
           "fields", [](nb::handle_t<Result> self) { return fields_of(self); }, "Every array, as a dict.")
       .def("save", &save, nb::arg("path"), nb::arg("overwrite"), "Writes the result file, whole or not at all.")
       .def("figure", &figure, nb::arg("name"), nb::arg("heads"), nb::arg("format"), nb::arg("width"),
-           "A figure as the bytes of a file.")
+           "Draws a figure, and returns the bytes of its file.")
       .def("figures", &figures, "Names of the figures that can be drawn.")
       .def(
-          "answer", [](const Result& result) { return text_of(answer(result)); }, "Paragraph and table for a terminal.")
+          "answer", [](const Result& result) { return text_of(answer(result)); },
+          "A paragraph and a table for a terminal.")
       .def(
           "head_rows", [](const Result& result) { return comma_separated(head_rows(result)); },
           "A row for each head as CSV; one empty line without heads.")
@@ -149,7 +150,7 @@ void add_results(nb::module_& module) {
       nb::arg("words"), "The width of a figure in inches.");
   module.def(
       "open_result", [](const fs::path& path) { return waited_for([&] { return read_result(path); }); },
-      nb::arg("path"), "The result in a file.");
+      nb::arg("path"), "Reads a result file.");
 }
 
 }  // namespace headwave::python

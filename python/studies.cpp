@@ -56,11 +56,11 @@ Result delay(const Doubles& query, const Doubles& key, Index reach) {
   const Axis head = head_axis(static_cast<Index>(found.size()));
   Fields fields("delay");
   fields.add("offset", {head}, "token", "delay that all frequencies agree on best, key minus query", offset)
-      .undefined("nothing but rounding in the cross-spectrum");
-  fields.add("coherence", {head}, "1", "share of the cross-spectrum's modulus that adds up there", coherence);
-  fields.add("runner_up", {head}, "token", "offset of the next peak within the search", runner_up)
-      .undefined("there is none");
-  fields.add("runner_up_share", {head}, "1", "its height over the highest", share);
+      .undefined("the cross-spectrum holds nothing but rounding errors");
+  fields.add("coherence", {head}, "1", "share of the cross-spectrum's modulus that adds up at this delay", coherence);
+  fields.add("runner_up", {head}, "token", "offset of the second highest peak within the search", runner_up)
+      .undefined("there is no second peak");
+  fields.add("runner_up_share", {head}, "1", "height of the second highest peak divided by that of the highest", share);
   fields.flags("at_edge", {head}, "whether the highest value lies at the end of the search", at_edge,
                {"inside", "at the end: no estimate"});
   fields.note_all("length", static_cast<Index>(query.shape(1)));
@@ -118,9 +118,10 @@ void add_studies(nb::module_& module) {
              nb::arg("detrend"), nb::arg("hann"), "The spectrum of a position table, (T, d_model).");
   module.def("atlas", &atlas, nb::arg("model"), nb::arg("length"), nb::arg("rows"), nb::arg("reach"), nb::arg("draws"),
              nb::arg("level"), nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"),
-             nb::arg("progress").none(), "Where every head would look, from the checkpoint alone.");
+             nb::arg("progress").none(), "Predicts where every head looks from the checkpoint alone.");
   module.def("compare", &compare, nb::arg("first"), nb::arg("second"), nb::arg("names"), nb::arg("level"),
-             nb::arg("draws"), nb::arg("block"), nb::arg("seed"), nb::arg("threads"), "Two results, head by head.");
+             nb::arg("draws"), nb::arg("block"), nb::arg("seed"), nb::arg("threads"),
+             "Compares two results head by head.");
 }
 
 }  // namespace headwave::python

@@ -50,7 +50,8 @@ def real(value: Any, name: str, least: float = float("-inf"), most: float = floa
     if number is None:
         raise FormatError(f"{name}={_shown(value)}: expected a number")
     if not (least <= number <= most and abs(number) < float("inf")):
-        raise ShapeError(f"{name}={number}: expected a finite number" + (f", {least:g} to {most:g}" if most < float("inf") else ""))
+        bounds = f" from {least:g} to {most:g}" if most < float("inf") else f" of at least {least:g}" if least > float("-inf") else ""
+        raise ShapeError(f"{name}={number}: expected a finite number{bounds}")
     return number
 
 
@@ -63,9 +64,9 @@ def path(value: Any, name: str) -> str:
     try:
         found = os.fsdecode(value)
     except TypeError:
-        raise FormatError(f"{name}: {type(value).__name__}; expected a path, as str or pathlib.Path") from None
+        raise FormatError(f"{name} is of type {type(value).__name__}; expected a path, as str or pathlib.Path") from None
     if "\0" in found:
-        raise FormatError(f"{name}: {found!r}; expected a path, which has no NUL in it")
+        raise FormatError(f"{name} is {found!r}; expected a path without NUL characters")
     return found
 
 
@@ -76,12 +77,12 @@ def text(value: Any, name: str) -> str:
         FormatError: `value` is no str, or contains half of a surrogate pair.
     """
     if not isinstance(value, str):
-        raise FormatError(f"{name}: {type(value).__name__}; expected a str")
+        raise FormatError(f"{name} is of type {type(value).__name__}; expected a str")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise FormatError(f"{name}: character {error.start} is half of a surrogate pair; expected Unicode text, as "
-                          "text.encode('utf-8', 'replace').decode() makes of it") from None
+        raise FormatError(f"{name}: character {error.start} is half of a surrogate pair; expected Unicode text: replace such characters by "
+                          "text.encode('utf-8', 'replace').decode()") from None
     return value
 
 
@@ -111,8 +112,8 @@ def unwrapped(model: Any) -> Any:
             break
         model = getattr(model, name)
     if hasattr(model, "run_with_cache"):
-        raise FormatError(f"{type(model).__name__}: is a model of TransformerLens, whose modules are its own; give the attention in its cache, "
-                          "headwave.run(states=[cache['pattern', layer] for layer in range(model.cfg.n_layers)]), or the model of transformers "
+        raise FormatError(f"{type(model).__name__} is a model of TransformerLens, whose modules headwave does not read; give its cached attention, "
+                          "headwave.run(states=[cache['pattern', layer] for layer in range(model.cfg.n_layers)]), or the transformers model "
                           "that it was made from")
     return model
 

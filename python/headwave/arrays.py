@@ -25,13 +25,13 @@ def as_array(value: Any, name: str) -> np.ndarray:
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise ShapeError(f"{name}: a list of lists of different lengths; expected one array") from error
+        raise ShapeError(f"{name} is a list of lists of different lengths; expected one array") from error
     except Exception as error:  # such as an array of a closed file
         raise FormatError(f"{name}: cannot be read: {_line(error)}") from error
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiubUS":
-        raise FormatError(f"{name}: holds {array.dtype} values; expected numbers, as np.asarray(x, dtype='float32') makes")
+        raise FormatError(f"{name}: holds {array.dtype} values; expected numbers; convert them by np.asarray(x, dtype='float32')")
     return array
 
 
@@ -45,7 +45,7 @@ def as_floats(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise FormatError(f"{name}: holds {array.dtype} values; expected real numbers")
     if array.ndim != len(axes) or array.size == 0:
-        raise ShapeError(f"{name} has shape {array.shape}; expected ({', '.join(axes)}), none of them 0")
+        raise ShapeError(f"{name} has shape {array.shape}; expected ({', '.join(axes)}), each at least 1")
     if array.dtype == np.float32 or array.dtype == np.float64:
         return array
     return array.astype(np.float64 if array.dtype.kind == "f" and array.dtype.itemsize > 4 else np.float32)
@@ -86,7 +86,7 @@ class NamedArrays:
         self._arrays = {name: as_array(of, f"{called}: '{name}'") for name, of in arrays.items()}
         self.entries = [(name, "string" if of.dtype.kind in "US" else of.dtype.name, list(of.shape)) for name, of in self._arrays.items()]
         if empty := [name for name, of in self._arrays.items() if of.size == 0]:
-            raise ShapeError(f"{called}: '{empty[0]}' has shape {self._arrays[empty[0]].shape}: there is nothing in it")
+            raise ShapeError(f"{called}: '{empty[0]}' is empty: its shape is {self._arrays[empty[0]].shape}; expected one entry or more")
 
     def block(self, name: str, first: Sequence[int], count: Sequence[int]) -> np.ndarray:
         """The entries first .. first + count - 1 along each axis, row-major, as float32."""
@@ -97,7 +97,7 @@ class NamedArrays:
         """The texts of an array, row-major."""
         texts = self._arrays[name]
         if texts.dtype.kind not in "US":
-            raise FormatError(f"{self.called}: '{name}' holds {texts.dtype} values; expected texts")
+            raise FormatError(f"{self.called}: '{name}' holds {texts.dtype} values; expected strings")
         if texts.dtype.kind == "S":
             texts = np.char.decode(texts, "utf-8")
         return [str(text) for text in texts.reshape(-1)]
@@ -109,7 +109,7 @@ class NamedArrays:
             return None
         number = float(of.reshape(-1)[0])
         if not np.isfinite(number):
-            raise FormatError(f"{self.called}: '{name}' is not one finite number")
+            raise FormatError(f"{self.called}: '{name}' is {number}; expected a finite number")
         return number
 
 

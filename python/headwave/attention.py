@@ -57,9 +57,9 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, 
     dtype = np.dtype(np.float64 if any(a.dtype == np.float64 for a in given) else np.float32)
     by_head = [a[np.newaxis] if single else a for a in given]
     if v is not None and by_head[2].shape[0] != by_head[1].shape[0]:
-        raise ShapeError(f"attend: values have {by_head[2].shape[0]} heads, keys {by_head[1].shape[0]}; expected equal numbers")
+        raise ShapeError(f"attend: values have {by_head[2].shape[0]} heads, but keys have {by_head[1].shape[0]}; expected equal numbers")
     if probe is not None and not callable(probe):
-        raise FormatError(f"probe: {type(probe).__name__}; expected a function that is given a Tile")
+        raise FormatError(f"probe is of type {type(probe).__name__}; expected a function that takes a Tile")
     window = whole(window, "window")
     scale = by_head[0].shape[2] ** -0.5 if scale is None else real(scale, "scale")
     causal, additive = _mask(mask, (by_head[0].shape[1], by_head[1].shape[1]), dtype)
@@ -78,19 +78,19 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
         return False, None
     if isinstance(mask, str):
         if mask != "causal":
-            raise ShapeError(f"mask '{mask}': expected 'causal', or an array of shape {shape}")
+            raise ShapeError(f"mask is '{mask}'; expected 'causal', or an array of shape {shape}, (queries, keys)")
         return True, None
     array = as_array(mask, "mask")
     if array.shape != shape:
-        raise ShapeError(f"mask has shape {array.shape}, expected {shape}: queries by keys")
+        raise ShapeError(f"mask has shape {array.shape}, expected {shape}, (queries, keys)")
     if array.dtype == bool:
         return False, laid_out(np.where(array, 0, -np.inf), dtype)
     if array.dtype.kind not in "fiu":
-        raise FormatError(f"mask: holds {array.dtype} values; expected booleans or numbers")
+        raise FormatError(f"mask holds {array.dtype} values; expected booleans or numbers")
     with np.errstate(over="ignore"):  # numbers below the range of float32 become -infinity, which forbids
         array = laid_out(array, dtype)
     if np.isnan(array).any() or np.isposinf(array).any():
-        raise NumericError("mask holds NaN or +infinity; expected numbers that are added to scores, -infinity where a key is forbidden")
+        raise NumericError("mask holds NaN or +infinity; expected numbers to add to the scores, -infinity where a key is forbidden")
     return False, array
 
 
@@ -115,7 +115,7 @@ def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
     axes = ("T", "d") if single else ("heads", "T", "d")
     query, key = doubles(q, "q", axes), doubles(k, "k", axes)
     if query.shape != key.shape:
-        raise ShapeError(f"delay: q has shape {query.shape}, k {key.shape}; expected the same")
+        raise ShapeError(f"delay: q has shape {query.shape}, but k has shape {key.shape}; expected the same shape")
     reach = whole(reach, "reach", 1)
     if single:
         query, key = query[np.newaxis], key[np.newaxis]

@@ -39,7 +39,7 @@ class Batch:
                          ("position_ids", self._places)):
             if of is not None and of.shape not in ((documents, tokens), (1, tokens) if name == "position_ids" else ()):
                 raise ShapeError(f"capture: {name} has shape {of.shape}, but attention saw {documents} documents of {tokens} tokens; "
-                                 "expected the same")
+                                 f"expected ({documents}, {tokens})")
 
     def kept(self, document: int, tokens: int, number: int) -> np.ndarray | None:
         """Which tokens of a document are text, not padding; None: all.
@@ -52,7 +52,7 @@ class Batch:
         """
         kept = np.ones(tokens, bool) if self._mask is None else self._mask[document]
         if not kept.any():
-            raise ShapeError(f"capture: attention_mask hides every token of document {number}; expected a visible token")
+            raise ShapeError(f"capture: attention_mask hides every token of document {number}; expected one visible token or more")
         places, first = np.flatnonzero(kept), 0
         if self._places is not None:
             places = self._places[document if len(self._places) > 1 else 0][kept]
@@ -60,7 +60,7 @@ class Batch:
             first = 0 if self._about is None or self._about.family == "opt" else self._about.first_row
         told = "attention_mask" if self._places is None else "position_ids"
         if (np.diff(places) != 1).any():
-            raise ShapeError(f"capture: {told} puts gaps between the positions of document {number}; expected tokens that follow one another")
+            raise ShapeError(f"capture: {told} puts gaps between the positions of document {number}; expected consecutive positions")
         if self._about is not None and self._about.has_table and places[0] != first:
             raise ShapeError(f"capture: {told} begins document {number} at position {places[0]}, expected {first}; put padding after the "
                              "text (tokenizer.padding_side = 'right')")
@@ -79,8 +79,8 @@ def _named(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any
             given.update(given.pop(name, {}))
         elif parameter.kind is parameter.VAR_POSITIONAL and (rest := given.pop(name, ())):
             if len(rest) > 1:
-                raise FormatError(f"capture: {type(module).__name__} does not name its arguments; call it with attention_mask=... and others "
-                                  "by name")
+                raise FormatError(f"capture: forward() of {type(module).__name__} takes unnamed arguments (*args), so capture cannot tell "
+                                  "which is the mask; pass arguments by name, as attention_mask=...")
             given.setdefault("input_ids", rest[0])
     return given
 
@@ -92,7 +92,7 @@ def _refuse_continuation(given: Mapping[str, Any]) -> None:
         else:
             length = len(past) if name == "past_key_values" and past is not None else 0
         if length > 0:
-            raise FormatError(f"capture: {name} holds tokens ({length}): the call continues documents, as generate() does; generate first, "
+            raise FormatError(f"capture: {name} already holds {length} tokens, so the call continues documents, as generate() does; generate first, "
                               "then call the model with whole documents: model(sequences)")
 
 
@@ -109,12 +109,12 @@ def _padding(mask: Any) -> np.ndarray | None:
     if mask is None:
         return None
     if isinstance(mask, Mapping) or getattr(mask, "ndim", 0) != 2:
-        what = f"shape {tuple(mask.shape)}" if hasattr(mask, "shape") else type(mask).__name__
-        raise FormatError(f"capture: attention_mask is {what}; expected (documents, T), 1 where a token is read and 0 where it is padding; "
-                          "which keys each query may see is not stored")
+        what = f"has shape {tuple(mask.shape)}" if hasattr(mask, "shape") else f"is of type {type(mask).__name__}"
+        raise FormatError(f"capture: attention_mask {what}; expected shape (documents, T), 1 for tokens and 0 for padding, "
+                          "since capture does not store which keys a query may see")
     array = as_array(mask, "attention_mask")
     if not np.isin(array, (0, 1)).all():
-        raise FormatError("capture: attention_mask holds other numbers than 0 and 1; expected 1 where a token is read, 0 where it is padding")
+        raise FormatError("capture: attention_mask holds numbers other than 0 and 1; expected 1 for tokens and 0 for padding")
     return array != 0
 
 
@@ -123,5 +123,5 @@ def _positions(given: Any) -> np.ndarray | None:
         return None
     array = np.atleast_2d(as_array(given, "position_ids"))
     if array.ndim != 2 or array.dtype.kind not in "iu":
-        raise FormatError(f"capture: position_ids is {array.dtype} of shape {array.shape}; expected whole numbers, (documents, T)")
+        raise FormatError(f"capture: position_ids holds {array.dtype} values of shape {array.shape}; expected whole numbers of shape (documents, T)")
     return array.astype(np.int64)

@@ -25,9 +25,9 @@ class Capture:
         if dtype not in ("float32", "float16"):
             raise FormatError(f"capture: dtype='{dtype}'; expected 'float32' or 'float16'")
         if not hasattr(module, "register_forward_hook"):
-            raise FormatError(f"capture: {type(module).__name__}; expected a torch.nn.Module")
+            raise FormatError(f"capture: the model is of type {type(module).__name__}; expected a torch.nn.Module")
         if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
-            raise FormatError(f"capture: tokenizer is {type(tokenizer).__name__}; expected one of transformers")
+            raise FormatError(f"capture: tokenizer is of type {type(tokenizer).__name__}; expected a tokenizer of transformers")
         from .torch_models import described, require_eval  # needs PyTorch, which may be missing
         from .hooks import Watch
 
@@ -55,7 +55,7 @@ class Capture:
         self._watch.__exit__()
         try:
             if kind is None and self.documents == 0:
-                raise ShapeError("capture: the model did not run; call it inside the with, with one document or more")
+                raise ShapeError("capture: the model did not run; call it inside the with statement, on one document or more")
             if kind is None:
                 self._output.finish(self._sizes, self._projections, self._provenance)
         finally:
@@ -67,11 +67,11 @@ class Capture:
                 raise FormatError(f"capture: {type(self._module).__name__} has a config that gives heads and masks; omit heads, kv_heads, causal and window")
             return {name: getattr(self._map, name) for name in ("heads", "kv_heads", "d_head", "causal", "score_scale", "window")}
         if about["heads"] is None:
-            raise ShapeError("capture: modules that are given by name do not tell the number of heads; give heads=12")
+            raise ShapeError("capture: the number of heads is unknown if modules are given by name; give it, such as heads=12")
         heads = whole(about["heads"], "heads", 1)
         kv_heads = heads if about["kv_heads"] is None else whole(about["kv_heads"], "kv_heads", 1)
         if heads % kv_heads:
-            raise ShapeError(f"capture: {heads} heads cannot share {kv_heads} key heads evenly")
+            raise ShapeError(f"capture: heads={heads} is not a multiple of kv_heads={kv_heads}; expected key heads that equally many heads share")
         return {"heads": heads, "kv_heads": kv_heads, "d_head": whole_or_none(about["d_head"], "d_head", 1), "causal": bool(about["causal"]),
                 "score_scale": None if about["score_scale"] is None else real(about["score_scale"], "score_scale"),
                 "window": whole(about["window"] or 0, "window")}
@@ -82,7 +82,7 @@ class Capture:
         width, heads = (states if query is None else query).shape[1], self._block["heads"]
         d_head = self._block["d_head"] or width // heads
         if self._block["d_head"] is None and width % heads:
-            raise ShapeError(f"capture: {width} columns do not divide into {heads} heads of one width; give d_head=...")
+            raise ShapeError(f"capture: rows of {width} numbers do not divide into {heads} heads of equal width; give d_head=...")
         scale = self._block["score_scale"]
         return {**self._block, "d_head": d_head, "score_scale": d_head ** -0.5 if scale is None else scale}
 
@@ -155,9 +155,9 @@ class _States:
 
     def _numbers(self, of: np.ndarray, called: str) -> np.ndarray:
         if not np.isfinite(of).all():
-            raise NumericError(f"{self._path}: {called} hold a number that is not finite; look for NaN or huge values in the model's weights")
+            raise NumericError(f"{self._path}: {called} hold NaN or infinity; look for NaN or huge values in the model's weights")
         if self._half and (most := np.abs(of).max()) > np.finfo(np.float16).max:
-            raise NumericError(f"{self._path}: {called} hold {most:g}, more than float16 can hold (65504): store float32")
+            raise NumericError(f"{self._path}: {called} hold {most:g}, more than float16 can hold (65504); give dtype='float32'")
         return of.astype(np.float16) if self._half else of
 
     def _require_alike(self, number: int, length: int, shapes: dict[str, tuple[int, ...]]) -> None:
@@ -165,8 +165,8 @@ class _States:
         for name in first | shapes:
             found, expected = shapes.get(name, (0,)), first.get(name, (0,))
             if found != expected and "/" in name and found[0] != expected[0]:
-                raise ShapeError(f"{self._path}: document {number} has {found[0]} tokens, the documents before it {expected[0]}; a file holds documents "
-                                 "of one length: cut them, or store each length in a file of its own")
+                raise ShapeError(f"{self._path}: document {number} has {found[0]} tokens, but the documents before it have {expected[0]}; "
+                                 "a file holds documents of one length: cut them, or store each length in a file of its own")
             if found != expected:
                 raise ShapeError(f"{self._path}: document {number} has {name} of shape {found}; expected {expected}, as its other arrays or the "
                                  "documents before it")

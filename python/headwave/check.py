@@ -63,14 +63,14 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
     whole(tokens, "tokens", 2, 4096), whole(seed, "seed", 0, 2**63 - 1)
     folder = model_folder(model)
     if not os.path.isdir(folder):
-        raise IoError(f"check_model: '{folder}' is no folder; expected a model directory, or the name of one in the hub's cache")
+        raise IoError(f"check_model: '{folder}' is not a folder; expected a model directory, or the name of one in the hub's cache")
     try:
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except ValueError as error:   # a model that transformers does not know, or that brings its own code
-        raise FormatError(f"check_model: {folder}: transformers cannot open it, and code that a checkpoint brings along is not run: "
+        raise FormatError(f"check_model: {folder}: transformers cannot open it, or only by running code of the checkpoint, which is not allowed: "
                           f"{str(error).splitlines()[0]}") from error
     if config.is_encoder_decoder:
-        raise FormatError(f"check_model: {folder} is an encoder-decoder; models of one stack can be compared")
+        raise FormatError(f"check_model: {folder} is an encoder-decoder; expected a model with one stack of layers")
     words = config.get_text_config().vocab_size
     kept = np.setdiff1d(np.arange(words), _named_tokens(config))
     ids = np.random.default_rng(seed).choice(kept, tokens)
@@ -81,8 +81,8 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
         layers = theirs(input_ids=torch.as_tensor(ids)[None], output_attentions=True, use_cache=False).attentions
     expected = np.stack([layer[0].numpy() for layer in layers if layer is not None])
     if ours.size != expected.size:
-        raise FormatError(f"check_model: headwave has weights of {len(ours)} heads, transformers of {expected.shape[0]} layers of "
-                          f"{expected.shape[1]}; expected equal numbers")
+        raise FormatError(f"check_model: headwave gives the attention of {len(ours)} heads, but transformers of {expected.shape[0]} layers with "
+                          f"{expected.shape[1]} heads each; expected equal numbers")
     apart = np.abs(ours.reshape(expected.shape) - expected).max(axis=(2, 3))
     return ModelCheck(folder, transformers.__version__, tokens, apart, tuple(map(str, heads)))
 

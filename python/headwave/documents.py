@@ -47,7 +47,8 @@ def documents_of(module: Any, longest: int, tokenizer: Any, text: Any, ids: Any,
     positions = longest if length or ids is not None else min(512, longest or 512)
     around = len(opens) + len(closes)
     if ids is None and (length or positions) <= around:
-        raise ShapeError(f"run: documents of {length or positions} tokens leave no room between special tokens; expected a longer length")
+        raise ShapeError(f"run: documents of {length or positions} tokens leave no room for text between {around} special tokens; "
+                         f"expected {around + 1} tokens or more")
     config = getattr(module, "config", None)
     pad = next((of.pad_token_id for of in (tokenizer, config) if isinstance(getattr(of, "pad_token_id", None), int)), -1)
     ends = [getattr(of, name, None) for of in (tokenizer, config) for name in ("eos_token_id", "sep_token_id")]
@@ -75,7 +76,7 @@ def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[
     share = words.count(unknown) / len(words)
     if share >= 0.9 and not allow:
         raise FormatError(f"text: {100 * share:.0f} % of its tokens are unknown ({tokenizer.unk_token}), since the model's vocabulary cannot spell "
-                          "them; give a text in the language and the spelling that the model was trained on, or allow_unknown=True to take this one")
+                          "them; give a text in the language and the spelling that the model was trained on, or allow_unknown=True to use this one")
     return {"unknown_share": share}
 
 

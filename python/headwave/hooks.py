@@ -15,15 +15,15 @@ from .errors import FormatError, ShapeError
 def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
     """A float32 copy of a tensor on the CPU, (documents, T, width)."""
     if isinstance(tensor, torch.Tensor) and tensor.is_nested:
-        raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one "
-                         "length, and store each length in a file of its own")
+        raise ShapeError(f"{name}: found documents of different lengths in one call, without padding (a nested tensor); call the model "
+                         "with documents of one length, and store each length in a file of its own")
     if not isinstance(tensor, torch.Tensor) or tensor.is_meta or not tensor.is_floating_point():
         what = f"a tensor of {tensor.dtype} on {tensor.device}" if isinstance(tensor, torch.Tensor) else type(tensor).__name__
-        raise FormatError(f"{name}: {what} passed, expected a tensor of floating point numbers, (documents, T, width)")
+        raise FormatError(f"{name}: found {what}; expected a tensor of floating point numbers, (documents, T, width)")
     if tensor.ndim == 2:
         tensor = tensor[None]
     if tensor.ndim != 3:
-        raise ShapeError(f"{name}: {tuple(tensor.shape)} passed, expected (documents, T, width)")
+        raise ShapeError(f"{name}: found shape {tuple(tensor.shape)}; expected (documents, T, width)")
     copied = tensor.detach().to("cpu", torch.float32)
     return (copied if copied.data_ptr() != tensor.data_ptr() else copied.clone()).contiguous().numpy()
 
@@ -53,7 +53,7 @@ class Watch:
         self.layers = _chosen(range(about.layers) if layers is None else layers)
         for layer in self.layers:
             if named is None and not 0 <= layer < about.layers:
-                raise ShapeError(f"capture: there is no layer {layer}; {type(module).__name__} has {about.layers}, "
+                raise ShapeError(f"capture: there is no layer {layer}; {type(module).__name__} has {about.layers} layers, "
                                  f"0 to {about.layers - 1}")
         for layer in self.layers:
             if not projections:
@@ -83,7 +83,8 @@ class Watch:
         passed = self.queries if self.projections else self.states
         missing = [layer for layer in self.layers if layer not in passed]
         if missing:
-            raise ShapeError(f"capture: the model ran without layer {missing[0]}; expected every captured layer to run once")
+            raise ShapeError(f"capture: layer {missing[0]} did not run in a call of the model; expected every captured layer to run once "
+                             "in each call")
         return passed[self.layers[0]].shape[:2]
 
     def stored(self, document: int, kept: np.ndarray | None = None) -> list[tuple[int, Any, Any, Any]]:
@@ -100,14 +101,16 @@ class Watch:
 
     def _refuse(self, module: torch.nn.Module) -> None:
         if self.about.pairs:
-            raise ShapeError(f"{type(module).__name__}: an encoder-decoder; expected a model that reads one sequence")
+            raise ShapeError(f"{type(module).__name__} is an encoder-decoder; expected a model that reads one sequence")
         if "{layer}" not in self.about.query:
-            raise ShapeError(f"{type(module).__name__}: its layers are one module, so capture cannot tell which layer runs; give its folder instead")
+            raise ShapeError(f"{type(module).__name__}: all layers share one module, so capture cannot tell which layer runs; "
+                             "give headwave.run the model directory instead")
         if self.projections and self.about.only_states:
-            raise ShapeError(f"{type(module).__name__}: it normalises queries and keys, caps scores or has unequal layers, which stored "
-                             "queries and keys do not show; capture its states")
+            raise ShapeError(f"{type(module).__name__} normalises queries and keys, caps scores or has unequal layers, which stored "
+                             "queries and keys do not show; capture states (what='states')")
         if self.projections and self.about.adds_to_scores:
-            raise ShapeError(f"{type(module).__name__}: it adds positions to the scores, which stored queries and keys do not show; capture states (what='states')")
+            raise ShapeError(f"{type(module).__name__} adds positions to the scores, which stored queries and keys do not show; capture "
+                             "states (what='states')")
 
     def _watch_states(self, module: torch.nn.Module, layer: int, name: str) -> None:
         def enters(part: Any, args: tuple, kwargs: dict) -> None:
@@ -154,8 +157,8 @@ class Watch:
         heads, kv_heads = self.heads
         width, rest = divmod(out.shape[-1], heads + 2 * kv_heads)
         if rest:
-            raise ShapeError(f"capture: {out.shape[-1]} columns are no queries, keys and values of {heads} and {kv_heads} heads; name "
-                             "the module of queries and that of keys: ('blocks.0.query', 'blocks.0.key')")
+            raise ShapeError(f"capture: an output of {out.shape[-1]} columns does not divide into queries of {heads} heads, and keys and "
+                             f"values of {kv_heads}; name the modules of queries and of keys: ('blocks.0.query', 'blocks.0.key')")
         return _part(out, which, heads, kv_heads, width)
 
 
@@ -166,7 +169,7 @@ def _part(out: torch.Tensor, which: str, heads: int, kv_heads: int, width: int) 
 
 def _one(name: Any) -> str:
     if not isinstance(name, str):
-        raise FormatError(f"layers: {name!r} names no module; expected 'blocks.0.attn' or, of what='projections', "
+        raise FormatError(f"layers: found {name!r}; expected the name of a module, such as 'blocks.0.attn', or for what='projections' two names, "
                           "('blocks.0.query', 'blocks.0.key')")
     return name
 
@@ -195,9 +198,9 @@ def _multihead(part: torch.nn.MultiheadAttention, args: tuple, kwargs: dict) -> 
 
 def _chosen(layers: Iterable[int]) -> list[int]:
     if isinstance(layers, str) or not isinstance(layers, Iterable):
-        raise FormatError(f"layers={layers!r}: expected a list of layers, [0, 5]")
+        raise FormatError(f"layers={layers!r}: expected a list of layers, such as [0, 5]")
     if not (chosen := sorted({whole(layer, "a layer") for layer in layers})):
-        raise FormatError("layers: an empty list; expected one layer or more, [0, 5]")
+        raise FormatError("layers is an empty list; expected one layer or more, such as [0, 5]")
     return chosen
 
 
@@ -210,4 +213,4 @@ def _submodule(module: torch.nn.Module, name: str) -> torch.nn.Module:
         return module.get_submodule(name)
     except AttributeError:
         names = ", ".join(f"'{n}'" for n, _ in list(module.named_modules())[1:6])
-        raise FormatError(f"{type(module).__name__}: there is no module '{name}'; there are {names}, ...") from None
+        raise FormatError(f"{type(module).__name__}: there is no module '{name}'; its modules are {names}, ...") from None

@@ -30,7 +30,7 @@ def model_folder(model: Any) -> str:
     found = sorted(snapshots.iterdir(), key=lambda one: one.stat().st_mtime) if snapshots.is_dir() else []
     if not found:
         raise IoError(f"model: there is no folder '{given}', and the cache of the Hugging Face hub ({cache}) holds no model of that "
-                      f"name; give a model directory, or get it with huggingface_hub.snapshot_download('{given}')")
+                      f"name; give a model directory, or download it with huggingface_hub.snapshot_download('{given}')")
     return str(found[-1])
 
 

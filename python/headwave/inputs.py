@@ -69,7 +69,7 @@ class Input:
             option, other, why = rule
             raise FormatError(f"run: {_HERE.get(option, option)} {why.replace('{}', _HERE.get(other, other))}")
         if self.kind == "profiles" and self.tokenizer is not None:
-            raise FormatError("run: profiles were summed of a model; omit its tokenizer")
+            raise FormatError("run: tokenizer does not apply to profiles; omit it")
         for name in ("layers", "weights", "map", "target"):
             if self.in_memory and name in said:
                 raise FormatError(f"run: {name} does not apply to a PyTorch model in memory; omit it, or give a "
@@ -110,8 +110,8 @@ class Input:
 
     def _of_profiles(self) -> Any:
         if not isinstance(self.value, (Profiles, str, os.PathLike)):
-            raise FormatError(f"profiles: {type(self.value).__name__}; expected what watch(...).result() gives, or a file that it saved; several are "
-                              "added up: one + two")
+            raise FormatError(f"profiles is of type {type(self.value).__name__}; expected Profiles, as watch(...).result() returns, or their file; "
+                              "add several of them: one + two")
         return _core.profiles_input(self.value.given() if isinstance(self.value, Profiles) else path(self.value, "profiles"), self.remembered)
 
     def _documents(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Input:
         if self.kind not in ("text", "ids"):
             raise FormatError(f"run: {self.kind} does not apply to a PyTorch model; give text and its tokenizer, or ids")
         if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
-            raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
+            raise FormatError("run: ids is the path of a file, but a PyTorch model takes lists or an array; read the file first")
         return {"text": _written(self.value) if self.kind == "text" else None, "ids": self.value if self.kind == "ids" else None,
                 **{name: self.options[name] for name in ("documents", "length", "special_tokens", "allow_unknown")}}
 
@@ -130,7 +130,7 @@ class Input:
 
     def _of_files(self) -> Any:
         if self.tokenizer is not None:
-            raise FormatError("run: a model directory brings its own tokenizer; omit tokenizer, or give ids=[tokenizer(text).input_ids]")
+            raise FormatError("run: a model directory has its own tokenizer; omit tokenizer, or give ids=[tokenizer(text).input_ids]")
         placed = {"text": _text, "ids": _ids, "states": _arrays, "random_tokens": int}[self.kind](self.value)
         target = None if self.options["target"] is None else _text(self.options["target"], "target")
         return _core.opened_input(self.kind, self.place, placed, target, self.options)
@@ -154,11 +154,11 @@ def _text(value: Any, name: str = "text") -> Any:
     if isinstance(value, os.PathLike):
         return path(value, name)
     if not isinstance(value, str):
-        raise FormatError(f"{name}: {type(value).__name__}; expected a str, or a file as pathlib.Path")
+        raise FormatError(f"{name} is of type {type(value).__name__}; expected a str, or a file as pathlib.Path")
     if value and "\n" not in value and "\0" not in value and os.path.exists(value):
         raise FormatError(f"{name}: '{value}' is the name of a file; give pathlib.Path('{value}') to have it read")
     if len(value) < 1000 and _FILE_NAME.fullmatch(value):
-        raise FormatError(f"{name}: '{value}' looks like the name of a file, and there is none; a file is given as pathlib.Path(...), a text "
+        raise FormatError(f"{name}: '{value}' looks like the name of a file, but there is no such file; give a file as pathlib.Path(...), and a text "
                           "as more than one word")
     return name, text(value, name)
 
@@ -172,7 +172,7 @@ def _written(value: Any) -> str:
     except OSError as error:
         raise IoError(f"{value}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise FormatError(f"{value}: {error}; expected UTF-8: convert it, as iconv -f LATIN1 -t UTF-8 does") from error
+        raise FormatError(f"{value}: {error}; expected UTF-8; convert it, as by iconv -f LATIN1 -t UTF-8") from error
 
 
 def _ids(value: Any) -> Any:
@@ -183,4 +183,4 @@ def _arrays(value: Any) -> Any:
     """Stored states: the path of a file or folder, or arrays that C++ reads block by block."""
     if isinstance(value, (str, os.PathLike)):
         return path(value, "states")
-    return NamedArrays({text(name, "states: a name"): of for name, of in named_states(value).items()}, "states")
+    return NamedArrays({text(name, "states: the name of an array"): of for name, of in named_states(value).items()}, "states")

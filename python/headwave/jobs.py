@@ -69,7 +69,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
     called, kind = type(over.model).__name__ if over.in_memory else over.model, over.kind
     if why := over.why_watched():
         _core.require_options_of_sums(plain_options(job))
-        warnings.warn(f"run: {why}; headwave.watch follows it instead, and analyses that need weights or single documents are omitted "
+        warnings.warn(f"run: {why}; headwave.watch measures it instead, and analyses that need weights or single documents are omitted "
                       "(docs/profiles.md)", stacklevel=3)
         reach, seen, only = whole(job.get("reach", 64), "reach", 1, 2048), over, set(names(job.get("only", ()), "only"))
         deal = not only or bool(only & {"head_account", "offset_agreement", "attention_bits"}) or bool(job.get("everything"))
@@ -88,7 +88,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
             warnings.warn(f"run: the profiles also hold layers that a run omits: {left_out}", stacklevel=3)
         if nothing := [name for name in names(job.get("only", ()), "only") if not any(name in one for one in every)]:
             why = every[0].provenance.get("undefined_account", "") if "head_account" in nothing else ""
-            why = why or "what is needed is more than sums over documents (docs/profiles.md)"
+            why = why or "sums over documents do not suffice for it (docs/profiles.md)"
             warnings.warn(f"run: no result of {', '.join(nothing)}: {why}", stacklevel=3)
     return results
 
@@ -98,8 +98,8 @@ def _warn_of_documents(provenance: Mapping[str, Any]) -> None:
         if provenance.get(name, 0) >= 0.2:
             warnings.warn(f"{of}: {100 * provenance[name]:.0f} % of its tokens are unknown, since the model's vocabulary cannot spell them", stacklevel=4)
     if count := provenance.get("unk_strings"):
-        warnings.warn(f"text: contains the string <unk> {count} times, which this tokenizer does not read as one token; it stands for rare words "
-                      "in tokenised editions of a text (as of WikiText): use the raw text", stacklevel=4)
+        warnings.warn(f"text: contains the string <unk> {count} times, which this tokenizer does not read as one token; <unk> stands for rare words "
+                      "in tokenised editions of a text, such as WikiText: use the raw text", stacklevel=4)
     if shortest := provenance.get("named_length"):
         warnings.warn(f"run: documents of up to {provenance['length']} tokens are longer than the model was made for: {provenance['named_lengths']}; "
                       f"give length={shortest} or less, or shorter documents", stacklevel=4)
@@ -117,7 +117,8 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Result | 
     compares the offset that head_account predicts with the measured one (docs/account.md).
     """
     if "only" in given:
-        raise FormatError("account: its analyses are attention_bits, head_account and offset_agreement; of others see run(only=...)")
+        raise FormatError("account: only does not apply, since its analyses are attention_bits, head_account and offset_agreement; choose "
+                          "others by run(only=...)")
     return run(model, tokenizer, only=["attention_bits", "head_account", "offset_agreement"], **given)
 
 
@@ -162,7 +163,7 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
 
 def listener(progress: Progress) -> Progress:
     if not isinstance(progress, bool) and progress is not None and not callable(progress):
-        raise FormatError(f"progress: {type(progress).__name__}; expected True, False, or a function that is given a line")
+        raise FormatError(f"progress is of type {type(progress).__name__}; expected True, False, or a function that takes a line of text")
     return progress
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from .arrays import as_array
 from .errors import FormatError
 
+
 def named_states(value: Any) -> dict[str, Any]:
     """Arrays by name, from a dict of arrays, a tuple of attentions or hidden states by layer, or an array of hidden states.
 
@@ -41,14 +42,14 @@ def require_no_padding(attention: Any, called: str) -> None:
             continue
         hidden = np.flatnonzero(unseen)
         which = f"{hidden[0]} to {hidden[-1]}" if len(hidden) > 1 else f"{hidden[0]}"
-        raise FormatError(f"{called}: no head looks at key {which} of document {place[-1] if place else 0}: it is padding, which would count "
+        raise FormatError(f"{called}: no head looks at key {which} of document {place[-1] if place else 0}, so it is padding, which would count "
                           "as text; give documents of one length without it, or run the model: headwave.run(model, ids=[[...], [...]])")
 
 
 def _named(value: Any) -> dict[str, Any]:
     if isinstance(value, (tuple, list)):
         if not value or any(of is None for of in value):
-            raise FormatError("states: a tuple without attention, which this implementation does not return; call "
+            raise FormatError("states: the tuple holds no attention, since the model's implementation of attention does not return it; call "
                               "model.set_attn_implementation('eager') before the model runs, or load it with attn_implementation='eager'")
         if _are_states(value):
             return {"hidden_states": np.stack([as_array(of, "states: hidden states") for of in value])}
@@ -56,7 +57,7 @@ def _named(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         return {"hidden_states": value}
     if not value:
-        raise FormatError("states: an empty dict; expected arrays by name, as in docs/inputs.md")
+        raise FormatError("states is an empty dict; expected arrays by name, as in docs/inputs.md")
     return dict(_flat(value))
 
 

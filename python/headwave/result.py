@@ -9,12 +9,12 @@ import os
 import pathlib
 from typing import Any, Iterator, Mapping, Sequence
 
-
 from . import _core
 from .arguments import missing, names, path as as_path, real, text
 from .errors import FormatError, IoError, ShapeError
 from .fields import Group, groups_of
 from .profiles.result import are_profiles, open_profiles
+
 
 class Result(Mapping[str, Group]):
     """The result of a job: a group of arrays for each analysis.
@@ -81,7 +81,7 @@ class Result(Mapping[str, Group]):
 
         rows = pandas.read_csv(io.StringIO(self._found.head_rows()))
         if rows.empty:
-            raise ShapeError("to_dataframe: the result has no measured or predicted offsets of heads")
+            raise ShapeError("to_dataframe: the result has no measured or predicted offsets of heads, which the rows describe")
         return rows
 
     def __iter__(self) -> Iterator[str]:
@@ -168,7 +168,7 @@ class Figure:
         """
         ending = pathlib.Path(path).suffix.lower().removeprefix(".")
         if ending != self.format and ending in ("svg", "png", "pdf"):
-            raise FormatError(f"{path}: the figure is {self.format}; draw it so: figure('{self.name}', format='{ending}')")
+            raise FormatError(f"{path}: the figure is drawn as {self.format}, not {ending}; draw it by figure('{self.name}', format='{ending}')")
         _write_file(path, self.data, overwrite)
 
     def _repr_svg_(self) -> str | None:
@@ -214,7 +214,7 @@ def open_result(path: str | os.PathLike) -> Any:
     Raises:
         IoError, FormatError: the file cannot be read, or is not a complete result.
     """
-    place = pathlib.Path(as_path(path, "open"))
+    place = pathlib.Path(as_path(path, "open: path"))
     if place.is_dir():
         kinds = [str(place / kind) for kind in ("self", "causal", "cross") if (place / kind / "results.h5").exists()]
         if kinds and not (place / "results.h5").exists():

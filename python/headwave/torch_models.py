@@ -30,7 +30,7 @@ def described(module: torch.nn.Module) -> tuple[str, Any]:
     """
     config = getattr(module, "config", None)
     if not hasattr(config, "to_json_string"):
-        raise FormatError(f"{type(module).__name__}: has no config of transformers; name its modules: "
+        raise FormatError(f"{type(module).__name__} has no config of transformers; name its modules: "
                           "capture(..., what='projections', layers={0: ('blocks.0.query', 'blocks.0.key')}, heads=12)")
     text = config.to_json_string()
     return text, _core.model_map(text, type(module).__name__, list(_weights(module)))
@@ -40,7 +40,7 @@ def require_eval(module: torch.nn.Module) -> None:
     """Refuses a model in training mode, since dropout changes its attention from call to call."""
     drops = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
     if module.training or any(part.training for _, part in module.named_modules() if isinstance(part, drops)):
-        raise FormatError(f"{type(module).__name__}: is in training mode, so dropout changes its attention; call .eval() first")
+        raise FormatError(f"{type(module).__name__} is in training mode, so dropout changes its attention; call .eval() first")
 
 
 def _weights(module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -54,8 +54,8 @@ def _raw(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[i
         FormatError: C++ does not know its type
     """
     if tensor.dtype not in _DTYPES:
-        raise FormatError(f"{called}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
-                          "bfloat16 or float64; dequantise it (model.dequantize())")
+        known = ", ".join(str(dtype).removeprefix("torch.") for dtype in _DTYPES)
+        raise FormatError(f"{called}: tensor '{name}' is of type {tensor.dtype}; expected one of {known}; dequantise it (model.dequantize())")
     lying = tensor.detach().cpu().contiguous()
     return name, _DTYPES[tensor.dtype], list(lying.shape), lying.reshape(-1).view(torch.uint8).numpy()
 
@@ -105,7 +105,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, seed: int, reach: int, d
     require_eval(module)
     config = getattr(module, "config", None)
     if getattr(config, "is_encoder_decoder", False):
-        raise FormatError(f"run: {type(module).__name__} is an encoder-decoder of a family that is not known; watch it yourself: "
+        raise FormatError(f"run: {type(module).__name__} is an encoder-decoder of an unknown family, which run cannot watch; watch it yourself: "
                           "headwave.watch(model, null=True), then headwave.run(profiles=watch.result())")
     longest = getattr(config, "max_position_embeddings", None)
     listed, facts = documents_of(module, longest if isinstance(longest, int) and longest > 0 else 0, tokenizer, **read)   # XLNet has -1: any length
@@ -113,9 +113,9 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, seed: int, reach: int, d
     remembered |= {} if read["text"] is None else {"tokenizer": type(tokenizer).__name__}
     pairs = [ids for _, ids in listed if len(ids) > 1]
     if len(pairs) < len(listed):
-        warnings.warn(f"run: documents of one token, which has no pair, are left out: {len(listed) - len(pairs)}", stacklevel=7)
+        warnings.warn(f"run: omits {len(listed) - len(pairs)} of {len(listed)} documents: with only one token they have no pair", stacklevel=7)
     if not pairs:
-        raise ShapeError("run: no document has two tokens; expected one at least")
+        raise ShapeError("run: every document has only one token; expected a document of two tokens or more")
     device = next(module.parameters()).device
 
     def summed(deal: bool) -> Profiles:
@@ -129,7 +129,7 @@ def watched(module: torch.nn.Module, tokenizer: Any, *, seed: int, reach: int, d
     try:
         return summed(deal), remembered
     except CannotDeal as error:
-        warnings.warn(f"run: without an account, {error}", stacklevel=7)
+        warnings.warn(f"run: omits the account: {error}", stacklevel=7)
         return summed(False), remembered
 
 

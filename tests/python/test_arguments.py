@@ -25,7 +25,7 @@ def refused(call, error, words):
     (dict(window=Q), headwave.FormatError, "window=.* of type ndarray"),
     (dict(scale=float("nan")), headwave.ShapeError, "scale=nan: expected a finite number"),
     (dict(scale="1"), headwave.FormatError, "scale='1': expected a number"),
-    (dict(probe=3), headwave.FormatError, "probe: int"),
+    (dict(probe=3), headwave.FormatError, "probe is of type int"),
     (dict(mask="causl"), headwave.ShapeError, "expected 'causal'"),
     (dict(mask=np.full((20, 20), "a")), headwave.FormatError, "booleans or numbers"),
     (dict(mask=np.full((20, 20), np.nan)), headwave.NumericError, "mask holds NaN"),
@@ -53,10 +53,16 @@ def test_numbers_that_overflow_are_refused_and_do_not_become_nan():
     assert seen == []
 
 
+def test_of_attributes_that_are_passed_to_the_program():
+    for value in ([1], None, 2**70):
+        refused(lambda: headwave._core.profiles_input(("memory", {"special": value}, []), {}), headwave.FormatError,
+                f"attribute 'special' is of type {type(value).__name__}; expected a str")
+
+
 def test_of_what_is_small():
     refused(lambda: headwave.delay(Q, Q, reach=0), headwave.ShapeError, "reach=0: expected 1 or more")
     refused(lambda: headwave.delay(Q, Q, reach="a"), headwave.FormatError, "reach='a'")
-    refused(lambda: headwave.open(3), headwave.FormatError, "open: int; expected a path")
+    refused(lambda: headwave.open(3), headwave.FormatError, "open: path is of type int; expected a path")
     refused(lambda: headwave.open("a\0b"), headwave.FormatError, "NUL")
     refused(lambda: headwave.account(MODEL, ids=IDS, only=["measured_offset"]), headwave.FormatError, "account")
 
@@ -69,7 +75,7 @@ def test_of_what_is_small():
     (dict(level=3), headwave.ShapeError, "level=3"),
     (dict(seed=-1), headwave.ShapeError, "seed=-1"),
     (dict(threads=-1), headwave.ShapeError, "threads=-1"),
-    (dict(progress=3), headwave.FormatError, "progress: int"),
+    (dict(progress=3), headwave.FormatError, "progress is of type int"),
 ])
 def test_of_an_atlas(given, error, words):
     refused(lambda: headwave.atlas(MODEL, **given), error, words)
@@ -99,8 +105,8 @@ def test_of_an_atlas(given, error, words):
     (dict(interventions=["word-only"]), headwave.FormatError, "intervention word-only: .* did you mean 'words-only'"),
     (dict(interventions=3), headwave.FormatError, "interventions=3"),
     (dict(interventions=["shuffled-words"], shuffles=0), headwave.ShapeError, "shuffles=0"),
-    (dict(progress=3), headwave.FormatError, "progress: int"),
-    (dict(map=3), headwave.FormatError, "map: int; expected a path"),
+    (dict(progress=3), headwave.FormatError, "progress is of type int"),
+    (dict(map=3), headwave.FormatError, "map is of type int; expected a path"),
     (dict(special_tokens=False), headwave.FormatError, "special_tokens does not apply to ids: ids get no special tokens"),
     (dict(shuffles=3), headwave.FormatError, "shuffles applies to interventions=.'shuffled-words'. only"),
     (dict(allow_unknown=True), headwave.FormatError, "allow_unknown applies to text only"),
@@ -118,10 +124,10 @@ def test_of_ids(ids):
 
 
 @pytest.mark.parametrize("given, error, words", [
-    (dict(model=3), headwave.FormatError, "model: int; expected a path"),
-    (dict(text=3), headwave.FormatError, "text: int"),
-    (dict(text=b"abc"), headwave.FormatError, "text: bytes"),
-    (dict(text="wikitext-2/tst.txt"), headwave.FormatError, "'wikitext-2/tst.txt' looks like the name of a file, and there is none.*pathlib"),
+    (dict(model=3), headwave.FormatError, "model is of type int; expected a path"),
+    (dict(text=3), headwave.FormatError, "text is of type int"),
+    (dict(text=b"abc"), headwave.FormatError, "text is of type bytes"),
+    (dict(text="wikitext-2/tst.txt"), headwave.FormatError, "'wikitext-2/tst.txt' looks like the name of a file, but there is no such file.*pathlib"),
     (dict(text="my texts/tst.txt"), headwave.FormatError, "looks like the name of a file"),
     (dict(text="tst.md"), headwave.FormatError, "looks like the name of a file"),
     (dict(text="half \ud800"), headwave.FormatError, "surrogate"),
@@ -136,7 +142,7 @@ def test_of_a_source(given, error, words):
 
 
 @pytest.mark.parametrize("states, given, error, words", [
-    ({1: Q}, {}, headwave.FormatError, "a name: int"),
+    ({1: Q}, {}, headwave.FormatError, "the name of an array is of type int"),
     ({"hidden_states": None}, {}, headwave.FormatError, "'hidden_states': holds object"),
     ({"hidden_states": Q.astype(complex)}, {}, headwave.FormatError, "complex128"),
     ({"queries/layer_0": Q, "keys/layer_0": Q}, {}, headwave.ShapeError, "num_heads.* give heads=N"),

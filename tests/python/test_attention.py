@@ -181,7 +181,7 @@ def test_cpp_takes_no_rows_with_gaps_between_their_numbers():
 @pytest.mark.parametrize("bad, error, words", [
     (lambda q: (q, q[:, :, :4]), headwave.ShapeError, "head widths"),
     (lambda q: (q[0, 0], q), headwave.ShapeError, "expected"),
-    (lambda q: (q[:, :0], q), headwave.ShapeError, "none of them 0"),
+    (lambda q: (q[:, :0], q), headwave.ShapeError, "each at least 1"),
     (lambda q: (np.where(q > 2, np.nan, q), q), headwave.NumericError, "q holds NaN"),
     (lambda q: (q.astype("U4"), q), headwave.FormatError, "expected real numbers"),
     (lambda q: (q.astype(complex), q), headwave.FormatError, "complex128"),

@@ -1,3 +1,4 @@
+import copy
 import json
 import os
 import shutil
@@ -316,6 +317,13 @@ def test_a_model_of_other_floats_is_captured(batch, tmp_path, dtype, tolerance):
     assert np.abs(map_of(headwave.run(plain, ids=batch)) - want).max() < tolerance
 
 
+def test_weights_of_unknown_types_are_refused_by_name(model, batch):
+    model = copy.deepcopy(model)   # other tests share it
+    model.register_buffer("table", torch.zeros(2, dtype=torch.int16))
+    with pytest.raises(headwave.FormatError, match="tensor 'table' is of type torch.int16; expected one of float32, float16, .*int64, .*bool; dequantise"):
+        headwave.run(model, ids=batch)
+
+
 def test_ids_that_the_model_does_not_know_are_refused(model, batch):
     for bad, error, words in ((batch + 1000, headwave.FormatError, "the model knows the ids 0 to 99"),
                               (-batch, headwave.FormatError, "is not a token id"), (batch * 1.5, headwave.FormatError, "whole numbers"),
@@ -409,10 +417,10 @@ def test_names_that_cannot_be_captured_are_refused(tmp_path):
     refused("no module 'blocks.7'", layers={0: "blocks.7"})
     refused("heads=12", layers={0: "fused"}, heads=None)
     refused("no config of transformers; name its modules", layers=None, heads=None)
-    refused("names no module", layers={0: ("query", "key", "query")})
-    refused("names no module", layers={0: ("query", "key")}, what="states")
-    refused("24 columns are no queries, keys and values of 3 and 3 heads", layers={0: "fused"}, heads=3)
-    refused("3 heads of one width; give d_head", layers={0: ("query", "key")}, heads=3)
+    refused("layers: found .*two names", layers={0: ("query", "key", "query")})
+    refused("layers: found .*two names", layers={0: ("query", "key")}, what="states")
+    refused("24 columns does not divide into queries of 3 heads, and keys and values of 3", layers={0: "fused"}, heads=3)
+    refused("3 heads of equal width; give d_head", layers={0: ("query", "key")}, heads=3)
     refused("another sequence", layers={0: "blocks.0"}, call=lambda: own.blocks[0](x, x + 1, x + 1))
     hides = torch.zeros(2, 10, dtype=torch.bool)
     hides[1, 8:] = True
@@ -488,9 +496,9 @@ def test_a_mask_is_understood_wherever_it_stands_in_the_call(model, batch, tmp_p
 
 def test_a_mask_that_says_more_than_padding_is_refused(model, batch, tmp_path):
     ids, mask = padded(batch)
-    for bad, words in ((mask[:, None, None].bool().expand(3, 1, 48, 48), "attention_mask is shape .3, 1, 48, 48.; expected .documents, T."),
-                       ({"full_attention": None}, "attention_mask is dict"), (2 * mask, "other numbers than 0 and 1"),
-                       (torch.where(mask > 0, 0.0, -1e9), "other numbers than 0 and 1")):
+    for bad, words in ((mask[:, None, None].bool().expand(3, 1, 48, 48), "attention_mask has shape .3, 1, 48, 48.; expected shape .documents, T."),
+                       ({"full_attention": None}, "attention_mask is of type dict"), (2 * mask, "numbers other than 0 and 1"),
+                       (torch.where(mask > 0, 0.0, -1e9), "numbers other than 0 and 1")):
         with pytest.raises(headwave.FormatError, match=words):
             with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
                 model(ids, attention_mask=bad)
@@ -534,7 +542,7 @@ def test_a_continuation_is_no_document(batch, tmp_path):
     name, config, sizes = SIZES["llama"]
     torch.manual_seed(1)
     made = transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=100, **sizes)).eval()
-    with pytest.raises(headwave.FormatError, match="holds tokens .20.: the call continues documents"):
+    with pytest.raises(headwave.FormatError, match="already holds 20 tokens, so the call continues documents"):
         with headwave.capture(made, tmp_path / "s.h5"), torch.no_grad():
             past = made(batch[:, :20], use_cache=True).past_key_values
             made(batch[:, 20:], past_key_values=past)
@@ -552,13 +560,13 @@ def test_documents_strung_together_are_refused(batch, tmp_path):
     layer.self.register_forward_pre_hook(lambda part, args: (args[0].flatten(0, 1)[None], *args[1:]))  # as without padding
     layer.register_forward_hook(lambda part, args, out: (out[0].reshape(3, 40, -1), *out[1:]) if isinstance(out, tuple) else out.reshape(3, 40, -1))
     layer.output.register_forward_pre_hook(lambda part, args: (args[0].reshape(3, 40, -1), args[1]))
-    with pytest.raises(headwave.ShapeError, match="input_ids has shape .3, 40., but attention saw 1 documents of 120"):
+    with pytest.raises(headwave.ShapeError, match="input_ids has shape .3, 40., but attention saw 1 documents of 120 tokens; expected .1, 120."):
         with headwave.capture(made, tmp_path / "s.h5", layers=[0]), torch.no_grad():
             made(batch)
 
 
 def test_documents_of_other_lengths_are_refused(model, batch, tmp_path):
-    with pytest.raises(headwave.ShapeError, match="document 3 has 25 tokens, the documents before it 40; .* in a file of its own"):
+    with pytest.raises(headwave.ShapeError, match="document 3 has 25 tokens, but the documents before it have 40; .* in a file of its own"):
         with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
             model(batch)
             model(batch[:, :25])
@@ -596,7 +604,7 @@ def test_attention_of_padding_is_refused(model, batch):
         with torch.no_grad():
             attentions = model(ids, attention_mask=mask, output_attentions=True).attentions
         keys = "0 to 7" if before else "40 to 47"
-        with pytest.raises(headwave.FormatError, match=f"no head looks at key {keys} of document 1: it is padding"):
+        with pytest.raises(headwave.FormatError, match=f"no head looks at key {keys} of document 1, so it is padding"):
             headwave.run(states=attentions)
         with pytest.raises(headwave.FormatError, match="'attentions/layer_1'"):
             headwave.run(states={"attentions/layer_1": attentions[1]})
@@ -633,7 +641,7 @@ def test_what_cannot_be_captured_is_refused(model, batch, tmp_path):
     refused("expected a list of layers", layers="0")
     refused("an empty list", layers=[])
     refused("whole number", layers=[1.5])
-    refused("one of transformers", tokenizer="bert")
+    refused("a tokenizer of transformers", tokenizer="bert")
     for wrong in (dict(heads="2"), dict(heads=2, kv_heads=4), dict(heads=0), dict(heads=2, window="a"), dict(heads=2, score_scale=float("nan"))):
         refused("heads|window|score_scale", headwave.Error, module=torch.nn.Sequential(torch.nn.Linear(8, 8)).eval(), layers={0: "0"}, **wrong)
     (tmp_path / "there.h5").write_text("mine")

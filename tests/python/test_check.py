@@ -49,11 +49,11 @@ class OwnConfig(PretrainedConfig):
 """)
     code = f"import headwave; headwave.check_model({str(tmp_path)!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, input="y\n")
-    assert done.returncode == 1 and "code that a checkpoint brings along is not run" in done.stderr
+    assert done.returncode == 1 and "only by running code of the checkpoint, which is not allowed" in done.stderr
     assert not (tmp_path / "ran").exists()
 
 
 def test_a_model_in_one_file_is_refused(tmp_path):
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    with pytest.raises(headwave.IoError, match="model.gguf. is no folder; expected a model directory"):
+    with pytest.raises(headwave.IoError, match="model.gguf. is not a folder; expected a model directory"):
         headwave.check_model(tmp_path / "model.gguf")

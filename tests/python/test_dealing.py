@@ -78,7 +78,7 @@ def test_what_cannot_be_dealt_is_refused_by_name():
         model(IDS[:1], attention_mask=mask)
     # 8 documents, 2 layers, 24 tokens, 4 heads and 2 key heads of 8 float32: 73,728 bytes.
     with torch.no_grad(), headwave.watch(model, deal=True, room=5e-5), pytest.raises(
-            headwave.FormatError, match=r"2 layers at 24 tokens, take 6.9e-05 GiB, and deal=True has room=5e-05; give room=0.1, or documents of 17 tokens"):
+            headwave.FormatError, match=r"2 layers at 24 tokens, take 6.9e-05 GiB, but deal=True has room=5e-05 GiB; give room=0.1, or documents of 17 tokens"):
         model(IDS[:1])
 
 

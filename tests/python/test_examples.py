@@ -122,6 +122,16 @@ def test_rows_of_several_models_are_joined_and_divided_by_layer(planted):
     assert figure.stat().st_size > 10_000 and "bert-mlm" in done.stdout and "[" in done.stdout
 
 
+def test_rows_are_those_of_a_text_file(planted):
+    pandas = pytest.importorskip("pandas")
+    rows, model, text = planted / "text.csv", planted / "model", planted / "text.txt"
+    done = subprocess.run([sys.executable, ROOT / "examples" / "head_rows.py", rows, "3", model, text], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    expected = headwave.run(model, text=text, documents=3, length=128).to_dataframe()
+    assert pandas.read_csv(rows)["offset"].tolist() == pytest.approx(expected["offset"].tolist(), nan_ok=True)
+    assert set(expected["documents"]) == {3}
+
+
 def test_parts_of_a_layer_are_sums_over_its_heads():
     pandas, plot = pytest.importorskip("pandas"), pytest.importorskip("plot_head_rows")
     rows = pandas.DataFrame({"model": "m", "attention": "self", "layer": [0, 0, 0], "documents": 9, "bits": [1, 3, np.nan]})

@@ -500,7 +500,9 @@ def test_headvis_keeps_its_limits_of_size_and_says_what_it_leaves_out(tmp_path, 
         profiles.export("headvis", tmp_path / "small", megabytes=0.7)
     assert said[0].filename == __file__ and shown("small") == 5
     assert sum(path.stat().st_size for path in (tmp_path / "small").rglob("*.json")) < 0.7e6
-    with pytest.raises(headwave.FormatError, match="megabytes=0.3 is too little for 5 sequences of each of 8 heads; expected 1 or more"):
+    with pytest.raises(headwave.ShapeError, match="megabytes=-1.0: expected a finite number of at least 0"):
+        profiles.export("headvis", tmp_path / "none", megabytes=-1)
+    with pytest.raises(headwave.FormatError, match="megabytes=0.3 is too little for 5 sequences of each of 8 heads; give 1 or more"):
         profiles.export("headvis", tmp_path / "none", megabytes=0.3)
     monkeypatch.setattr("headwave.profiles.headvis.HEAD_BYTES", 60_000)
     with pytest.warns(UserWarning, match="to keep each head's file near 0.06 MB"):

@@ -95,7 +95,7 @@ def test_a_text_gives_the_numbers_of_the_program(program, tmp_path):
 
 
 def test_a_tokenizer_beside_a_model_directory_is_refused():
-    with pytest.raises(headwave.FormatError, match="brings its own tokenizer; omit tokenizer, or give ids"):
+    with pytest.raises(headwave.FormatError, match="has its own tokenizer; omit tokenizer, or give ids"):
         headwave.run(MODELS / "bert-mlm", lambda text: {"input_ids": [3, 4]}, text="a text of words")
 
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("weights='disk': expected auto, memory or layers", model=model, ids=ids, weights="disk")
     refused("layers does not apply to states", states=np.ones((2, 4, 4)), layers="0-1")
     refused("an empty dict", states={})
-    refused("there is nothing in it", headwave.ShapeError, states={"hidden_states": np.zeros((0, 4, 4))})
+    refused("'hidden_states' is empty", headwave.ShapeError, states={"hidden_states": np.zeros((0, 4, 4))})
     refused("NaN", states={"attentions": np.full((1, 1, 1, 4, 4), np.nan)})
     refused("axes says the axes of dataset", states=np.ones((2, 4, 4)), axes="document,token,width")
     refused("any_states uses a norm of the model; give model too", states=np.ones((2, 4, 4)), any_states=True)

@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from headwave.profiles.bins import OffsetBins, band_of, row_tiles  # noqa: E402
-from headwave.profiles.tiles import LayerSums, Scores, Span, count_rows, count_tiles, diagonals, padded_for, sampled_tiles, weight_tiles  # noqa: E402
+from headwave.profiles.bins import LONGEST, OffsetBins, band_of, row_tiles  # noqa: E402
+from headwave.profiles.tiles import APART, LayerSums, Scores, Span, count_rows, count_tiles, diagonals, padded_for, sampled_tiles, weight_tiles  # noqa: E402
 
 
 def test_bins_cover_every_offset_once():
@@ -59,6 +59,15 @@ def test_pairs_are_counted_as_a_mask_shows_them(causal, window, shift, r0, r1):
     masked = Scores(query, key, 1.0, shift, False, plain.allowed([0], 0, queries, 0, keys).flip(2))
     for name in ("pairs", "rows"):
         torch.testing.assert_close(getattr(count_rows(plain, span, r0, r1, bins), name), getattr(count_tiles(masked, span, r0, r1, bins), name))
+
+
+def test_pairs_beyond_the_last_bin_are_counted_in_it():
+    bins, keys = OffsetBins(3), LONGEST + 2
+    scores = Scores(torch.zeros(1, 1, 2, 2), torch.zeros(1, 1, 1, 2).expand(1, 1, keys, 2), 1.0, keys - 2, True)
+    pairs = count_rows(scores, Span([0], [0], 0, 2, 0, keys, 0, [1], [0]), 0, 2, bins).pairs[0]
+    assert pairs.sum() == 2 * keys - 1 and pairs[APART].sum() == keys + 1 and pairs[:, bins.centre].sum() == 2
+    width = bins.last[0] - bins.first[0] + 1   # query 0 has one key beyond the bin, which is apart, and query 1 has two
+    assert pairs[:, 0].tolist() == [width, width + 3]
 
 
 def test_few_rows_are_counted_like_many():

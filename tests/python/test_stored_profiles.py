@@ -321,7 +321,7 @@ def test_python_runs_on_files_and_on_profiles_in_memory(program, tmp_path):
         found.save(tmp_path / "again.h5", overwrite=True)
         assert headwave.open(tmp_path / "again.h5").computed_by == "watch"
     assert found.provenance["source_file"] == "memory"
-    for given, message in (({"profiles": 3}, "int; expected what watch"), ({"profiles": [file]}, "list; expected .* several are added up: one . two"),
+    for given, message in (({"profiles": 3}, "profiles is of type int; expected Profiles"), ({"profiles": [file]}, "list; expected .* add several of them: one . two"),
                            ({"profiles": file, "documents": 2}, "documents does not apply to profiles"),
                            ({"model": "llama", "profiles": file}, "model does not apply to profiles, .*; omit it"), ({"profiles": tmp_path / "none.h5"}, "none.h5"),
                            ({"profiles": file, "only": "wave_spectra"}, "wave_spectra: needs documents or weights")):
@@ -375,7 +375,8 @@ def test_files_that_were_watched_otherwise_are_not_put_together(tmp_path):
 def test_a_model_that_looks_ahead_in_some_documents_is_refused():
     model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
     ahead = torch.zeros(1, 1, 6, 6)
-    with torch.no_grad(), headwave.watch(model, null=True), pytest.raises(headwave.FormatError, match="looked back alone in the documents before"):
+    said = "null=True: .* looked only back in the documents before, but ahead too in document 1"
+    with torch.no_grad(), headwave.watch(model, null=True), pytest.raises(headwave.FormatError, match=said):
         model(torch.tensor([[5, 6, 7, 8, 9, 10]]))
         model(torch.tensor([[5, 6, 7, 8, 9, 11]]), attention_mask=ahead)
 
@@ -445,8 +446,9 @@ def test_sums_of_the_null_compute_no_weight_again(family, monkeypatch):
 
 def test_what_the_null_cannot_be_summed_of_is_refused_by_name():
     model = transformers.AutoModel.from_pretrained(MODELS / "llama").float().eval()
-    for options, inputs, message in (({"first": 2}, [[5, 6, 7]], "first=2"), ({}, [[5]], "one token")):
-        with torch.no_grad(), headwave.watch(model, null=True, **options), pytest.raises(headwave.FormatError, match=message):
+    for options, inputs, message in (({"null": True, "first": 2}, [[5, 6, 7]], "null=True: .*first=2"), ({"null": True}, [[5]], "one token"),
+                                     ({"deal": True}, [[5]], "watch: deal=True: .*one token")):
+        with torch.no_grad(), headwave.watch(model, **options), pytest.raises(headwave.FormatError, match=message):
             model(torch.tensor(inputs))
     with torch.no_grad(), headwave.watch(model, null=True), pytest.raises(headwave.FormatError, match="without a cache"):
         cache = model(torch.tensor([[5, 6, 7]]), use_cache=True).past_key_values

@@ -335,8 +335,8 @@ def test_what_cannot_be_recorded_is_refused(tmp_path):
         headwave.watch(model, every=0, to=tmp_path / "run.jsonl")
     with pytest.raises(headwave.FormatError, match="to= needs every="):
         headwave.watch(model, to=tmp_path / "run.jsonl")
-    for to, said in ((None, "None"), ({}, "dict")):
-        with pytest.raises(headwave.FormatError, match=f"to={said}; expected a path"):
+    for to, said in ((None, "None"), ({}, "of type dict")):
+        with pytest.raises(headwave.FormatError, match=f"to= is {said}; expected a path"):
             headwave.watch(model, every=100, to=to)
     with pytest.raises(headwave.FormatError, match="omit these"):
         headwave.watch(model, every=100, to=tmp_path / "run.jsonl", null=True)
@@ -348,7 +348,7 @@ def test_what_cannot_be_recorded_is_refused(tmp_path):
         headwave.watch(model, every=100, to=tmp_path / "none/run.jsonl")
     with pytest.warns(UserWarning, match="no forward pass in train"), headwave.watch(model.eval(), every=100, to=tmp_path / "run.jsonl") as watch:
         model(texts())
-        with pytest.raises(headwave.FormatError, match="there are no sums"):
+        with pytest.raises(headwave.FormatError, match="keeps no sums"):
             watch.result()
     with pytest.raises(headwave.FormatError, match="DataParallel runs copies"), headwave.watch(model.train(), every=1, to=tmp_path / "run.jsonl"):
         model._is_replica = True

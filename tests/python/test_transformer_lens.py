@@ -47,5 +47,5 @@ def test_attention_in_a_cache_of_a_bridge_is_taken(bridge):
 
 @pytest.mark.parametrize("call", [lambda model: headwave.run(model, ids=IDS), lambda model: headwave.watch(model)])
 def test_a_bridge_is_refused_with_a_remedy(bridge, call):
-    with pytest.raises(headwave.FormatError, match=r"TransformerBridge: is a model of TransformerLens.*cache..pattern., layer"):
+    with pytest.raises(headwave.FormatError, match=r"TransformerBridge is a model of TransformerLens.*cache..pattern., layer"):
         call(bridge[0])

@@ -484,7 +484,7 @@ def test_packed_sequences_that_see_each_other_are_told():
     positions = torch.cat([torch.arange(n) for n in (11, 17, 12)])[None]
     with torch.no_grad(), headwave.watch(model) as watch:
         model(input_ids=ids, position_ids=positions, use_cache=True)
-    with pytest.warns(UserWarning, match="token 11 of row 0.*use_cache=False"):
+    with pytest.warns(UserWarning, match="token 11 of row 0.*count as one document.*use_cache=False"):
         assert watch.result()["causal"].documents == 1
 
 
@@ -684,8 +684,14 @@ def test_what_is_no_argument_is_refused():
         headwave.watch(model, rows=3)
     with pytest.raises(headwave.FormatError, match="kernel='cuda'"):
         headwave.watch(model, kernel="cuda")
+    with pytest.raises(headwave.ShapeError, match="room=-1.0: expected a finite number from 0 to"):
+        headwave.watch(model, room=-1)
     with headwave.watch(model) as watch, pytest.raises(headwave.ShapeError, match="no attention ran"):
         watch.result()
+    scores = types.SimpleNamespace(query=torch.zeros(1, 4, 3, 2), key=torch.zeros(1, 1, 3, 2))
+    layer = types.SimpleNamespace(path="attn", heads=4, kv_heads=2)
+    with pytest.raises(headwave.FormatError, match="attn has 4 heads and 1 key heads in this call, but 4 and 2 in the calls before"):
+        headwave.profiles.layers.Layer.see(layer, scores, {})
 
 
 def test_gpt2_that_reorders_and_upcasts_is_refused_before_it_runs():
@@ -796,7 +802,7 @@ def test_functions_that_have_grown_are_refused_by_name(monkeypatch):
 
     monkeypatch.setattr(implementations, "_SDPA", implementations._SDPA - {"is_causal"})
     model = built(MODELS["llama"][0](), "sdpa")
-    with headwave.watch(model), pytest.raises(headwave.FormatError, match="takes 'is_causal', which watch does not know"), torch.no_grad():
+    with headwave.watch(model), pytest.raises(headwave.FormatError, match="takes the argument 'is_causal', which watch does not know"), torch.no_grad():
         model(**given("llama"))
 
 
@@ -918,7 +924,7 @@ def test_profiles_are_opened_without_pytorch(tmp_path):
 def test_run_watches_models_of_unknown_families_and_says_so():
     ids = batch()[0][:2].tolist()
     model = built(MODELS["jamba"][0]())
-    with pytest.warns(UserWarning, match="JambaModel.*'jamba' is not known; headwave.watch follows it instead"):
+    with pytest.warns(UserWarning, match="JambaModel.*'jamba' is not known; headwave.watch measures it instead"):
         found = headwave.run(model, ids=[*ids, ids[0]], reach=16)
     with torch.no_grad(), headwave.watch(model, exact=128, null=True) as watch:
         for one in ids:   # equal documents count once
@@ -927,7 +933,7 @@ def test_run_watches_models_of_unknown_families_and_says_so():
     same = headwave.run(profiles=watch.result(), reach=16)
     for name in ("offset_trace/mean_weight", "measured_offset/offset", "head_types/previous", "attention_distance/window_95"):
         np.testing.assert_array_equal(found[name], same[name])
-    with pytest.warns(UserWarning, match="no result of wave_spectra: what is needed is more than sums"):
+    with pytest.warns(UserWarning, match="no result of wave_spectra: sums over documents do not suffice"):
         headwave.run(model, ids=ids, only=["measured_offset", "wave_spectra"])
     result = headwave.run(built(MODELS["llama"][0]()), ids=ids, only=["measured_offset"])
     assert result.computed_by == "program"
@@ -940,7 +946,7 @@ def test_run_without_an_account_where_contents_cannot_be_dealt():
     ids = batch()[0][:2].tolist()
     model = built(MODELS["jamba"][0]())
     model.set_attn_implementation("eager")
-    with pytest.warns(UserWarning, match="without an account, watch: .*deal=True"):
+    with pytest.warns(UserWarning, match="omits the account: watch: .*deal=True"):
         found = headwave.run(model, ids=[*ids, [5]], reach=16)   # a token alone has no pair
     assert "head_account" not in found and "measured_offset" in found and found.provenance["documents"] == 2
     assert "queries and keys of documents" in str(found.provenance["undefined_account"])

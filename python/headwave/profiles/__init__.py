@@ -58,7 +58,8 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
     if every is None:
         raise FormatError("watch: to= needs every=; for example every=100, to='run.jsonl'")
     if deal or queries or null:
-        raise FormatError("watch: every= records a training run, and keeps no sums for deal=True, queries=True or null=True; omit these, or omit every=")
+        raise FormatError("watch: every= records a training run and keeps no sums, which deal=True, queries=True and null=True need; omit "
+                          "these, or omit every=")
     if (kernel, blocks, room) != ("auto", 16, 2.0):
         raise FormatError("watch: kernel=, blocks= and room= have no effect with every=, which keeps no sums; omit these")
     return TrainingWatch(unwrapped(model), whole(every, "every", 1), to, exact, 256 if rows is None else rows, first, tokenizer, special, seed)

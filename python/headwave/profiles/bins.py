@@ -17,6 +17,7 @@ class OffsetBins:
     """Bins of offsets t = key - query, in tokens, ascending: one for each offset with |t| <= exact, logarithmic ones beyond.
 
     Logarithmic bins begin at |t| = ceil((exact + 1) 2^(k/4)), k = 0, 1, ..., as in the program's own bins, up to 2^20 tokens.
+    Offsets farther away count in the outermost bins.
 
     Args:
         exact: largest |t| that has a bin of its own
@@ -44,10 +45,12 @@ class OffsetBins:
         if at not in self._of:
             if len(self._of) > 4096:
                 self._of.clear()
-            offsets = np.arange(first, first + count)
-            distance = np.searchsorted(self.starts, np.abs(offsets), side="right") - 1
-            self._of[at] = torch.from_numpy(self.centre + np.sign(offsets) * distance).to(device)
+            self._of[at] = torch.from_numpy(self.of_each(np.arange(first, first + count))).to(device)
         return self._of[at]
+
+    def of_each(self, offsets: np.ndarray) -> np.ndarray:
+        """The bin of each offset."""
+        return self.centre + np.sign(offsets) * (np.searchsorted(self.starts, np.abs(offsets), side="right") - 1)
 
 
 def band_of(position: int) -> int:

@@ -32,7 +32,7 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
         IoError: a file exists, or cannot be written
     """
     if to not in _TOOLS:
-        raise FormatError(f"export: to='{to}'; expected one of {', '.join(_TOOLS)}")
+        raise FormatError(f"export: to='{to}' is unknown; expected one of {', '.join(_TOOLS)}")
     known = list(inspect.signature(_TOOLS[to]).parameters)[1:]
     for name in options:
         if name not in known:
@@ -119,7 +119,7 @@ def _triattention(profiles: "Profiles") -> Files:
     stack = _all_layers(profiles, "triattention")
     _require_queries(stack, "triattention")
     if np.isnan(stack.unrotated_modulus).any():
-        raise FormatError("export: 'triattention' pairs channels i and i + d/2, and rotary positions of this model do not turn these together")
+        raise FormatError("export: 'triattention' pairs channels i and i + d/2, but rotary positions of this model do not turn these together")
     import torch
 
     def tensor(of: Any) -> Any:
@@ -152,9 +152,9 @@ def _headvis(profiles: "Profiles", model: str = "", dataset: str = "", tokenizer
     """
     stack, numbers = _causal(profiles, "headvis")
     if None in numbers or len(set(numbers)) < len(numbers):
-        raise FormatError(f"export: 'headvis' numbers layers; found {', '.join(stack.layers[:4])} ...")
+        raise FormatError(f"export: 'headvis' needs a different number in the name of each layer; found {', '.join(stack.layers[:4])} ...")
     if not hasattr(stack, "kept_query"):
-        raise FormatError("export: 'headvis' shows attention in single documents; watch with headwave.watch(model, deal=True)")
+        raise FormatError("export: 'headvis' needs attention in single documents; watch with headwave.watch(model, deal=True)")
     if result is None:
         from ..jobs import run
         result = run(profiles=profiles, reach=min(64, profiles.settings["exact"] // 2))
@@ -182,7 +182,7 @@ def _causal(profiles: "Profiles", to: str) -> tuple["Stack", list[Any]]:
         FormatError: there are other stacks
     """
     if list(profiles.stacks) != ["causal"]:
-        raise FormatError(f"export: '{to}' is for one stack of causal layers; found {', '.join(profiles.stacks)}")
+        raise FormatError(f"export: '{to}' needs profiles of one stack of causal layers; found the stacks {', '.join(profiles.stacks)}")
     stack = profiles.stacks["causal"]
     found = [re.search(r"(?<=\.)\d+(?=\.|$)", path) for path in stack.layers]
     return stack, [number and int(number[0]) for number in found]
@@ -197,8 +197,8 @@ def _all_layers(profiles: "Profiles", to: str) -> "Stack":
     stack, numbers = _causal(profiles, to)
     if numbers != list(range(len(numbers))) or any("did not run" in name for name in profiles.skipped):
         raise FormatError(
-            f"export: '{to}' counts layers from 0 without gaps; found {', '.join(stack.layers[:4])} ..., "
-            f"and skipped {', '.join(profiles.skipped[:4]) or 'none'}"
+            f"export: '{to}' needs layers numbered from 0 without gaps; found {', '.join(stack.layers[:4])} ..., "
+            f"skipped {', '.join(profiles.skipped[:4]) or 'none'}"
         )
     return stack
 

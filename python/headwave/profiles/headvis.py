@@ -83,8 +83,8 @@ def _each(tokens: list[list[str]], heads: int, divided: int, sequences: int, meg
     rest = 100 * length + 30_000
     whole = (megabytes * 1e6 - 1e5) / heads - divided * EDGE_BYTES
     if INTERVALS * one + rest > whole:
-        raise FormatError(f"export: megabytes={megabytes:g} is too little for {INTERVALS} sequences of each of {heads} heads; expected "
-                          f"{np.ceil((INTERVALS * one + rest + divided * EDGE_BYTES) * heads / 1e6 + 0.1):.0f} or more, or a watch of shorter documents")
+        raise FormatError(f"export: megabytes={megabytes:g} is too little for {INTERVALS} sequences of each of {heads} heads; give "
+                          f"{np.ceil((INTERVALS * one + rest + divided * EDGE_BYTES) * heads / 1e6 + 0.1):.0f} or more, or watch shorter documents")
     wanted = max(1, min(sequences // INTERVALS, -(-len(tokens) // INTERVALS)))
     fit = max(1, int((min(HEAD_BYTES, whole) - rest) // (INTERVALS * one)))
     if fit < wanted:

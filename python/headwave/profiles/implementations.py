@@ -54,13 +54,13 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
             _require_known(known, parameters)
             return reader(module, given if cast is None or reader is _flex else _rounded(given, cast), shift)
     if drops:
-        raise FormatError(f"watch: {type(module).__name__} returns weights of which dropout has removed some; call "
+        raise FormatError(f"watch: {type(module).__name__} returns weights from which dropout has removed some; call "
                           "model.set_attn_implementation('sdpa'), whose weights are computed again without dropout")
     weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
     expected = (*given["query"].shape[:3], given["key"].shape[2])
     if isinstance(weights, torch.Tensor) and tuple(weights.shape) == expected:
         return _finished(given, weights, shift)
-    raise FormatError(f"watch: {type(module).__name__} computes attention by '{name}' ({getattr(function, '__module__', '?')}."
+    raise FormatError(f"watch: {type(module).__name__} computes attention by the implementation '{name}' ({getattr(function, '__module__', '?')}."
                       f"{getattr(function, '__name__', '?')}), which watch does not know; call model.set_attn_implementation('sdpa') or ('eager')")
 
 
@@ -73,7 +73,7 @@ _FLASH = _PLAIN | {"sliding_window", "softcap", "s_aux"}
 def _require_known(function: Callable[..., Any], parameters: set[str]) -> None:
     new = [name for name in inspect.signature(function).parameters if name not in parameters]
     if new:
-        raise FormatError(f"watch: {function.__name__} of this transformers takes '{new[0]}', which watch does not know; "
+        raise FormatError(f"watch: {function.__name__} of this transformers takes the argument '{new[0]}', which watch does not know; "
                           "call model.set_attn_implementation('eager')")
 
 
@@ -114,7 +114,8 @@ def _flex(module: Any, given: dict[str, Any], shift: int) -> Scores:
 
 def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
     if given.get("indices") is not None or given.get("block_table") is not None:
-        raise FormatError(f"watch: {type(module).__name__} attends only to selected keys, or to pages of a cache; expected all keys")
+        raise FormatError(f"watch: {type(module).__name__} attends only to selected keys or to pages of a cache, which watch cannot "
+                          "follow; expected attention to all keys")
     query, key, padding = given["query"], given["key"], given.get("attention_mask")
     is_causal = given.get("is_causal")
     is_causal = is_causal if is_causal is not None else module.is_causal
@@ -128,8 +129,8 @@ def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
         padding = padding.bool()
         mask = lambda b, h, i, j: padding[b, j]  # noqa: E731
     if shift != key.shape[2] - query.shape[2] and (is_causal or window[0]):
-        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries; expected the last query at the "
-                          "last key")
+        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries, whose positions among the keys "
+                          "are unknown; expected the last query at the last key")
     return Scores(query, key, _scale(given), shift, bool(is_causal), mask, None, window, given.get("softcap"), given.get("s_aux"))
 
 

@@ -171,8 +171,8 @@ def room_for(scores: Scores, length: int, layers: int, room: float) -> int:
     """
     size = length * scores.query.shape[3] * (scores.query.shape[1] + scores.key.shape[1]) * scores.query.element_size() * layers
     if size * LEAST > room * 2**30:
-        raise CannotDeal(f"watch: queries and keys of {LEAST} documents, {layers} layers at {length} tokens, take {size * LEAST / 2**30:.2g} GiB, and "
-                         f"deal=True has room={room:g}; give room={np.ceil(10 * size * LEAST / 2**30) / 10:g}, or documents of "
+        raise CannotDeal(f"watch: queries and keys of {LEAST} documents, {layers} layers at {length} tokens, take {size * LEAST / 2**30:.2g} GiB, "
+                         f"but deal=True has room={room:g} GiB; give room={np.ceil(10 * size * LEAST / 2**30) / 10:g}, or documents of "
                          f"{int(length * room * 2**30 / (size * LEAST))} tokens or fewer")
     return int(room * 2**30 // (2 * size))
 
@@ -200,7 +200,7 @@ def window_of(scores: Scores, span: Span, path: str) -> int:
     expected = torch.ones(length, length, dtype=torch.bool, device=allowed.device).triu_(1 - window)
     expected.tril_(window - 1 if bool(allowed[0, 0, 0, 1:].any()) else 0)
     if not torch.equal(allowed, expected.expand_as(allowed)):
-        raise CannotDeal(f"watch: {path} has a mask that is neither causal nor a window, which deal=True needs; watch it without deal")
+        raise CannotDeal(f"watch: {path} has a mask that is neither causal nor a window, but deal=True needs one of these; omit deal")
     return 0 if window == length else window
 
 
@@ -220,7 +220,7 @@ def bias_of(scores: Scores, span: Span, path: str) -> np.ndarray | None:
     bias = torch.cat([added[:, -1], added[:, 0, 1:]], 1)
     t = torch.arange(length, device=bias.device) - torch.arange(length, device=bias.device)[:, None]
     if not torch.allclose(bias[:, t + length - 1].masked_fill(~allowed, 0), added, atol=1e-5):
-        raise CannotDeal(f"watch: {path} adds a term to its scores that does not depend on the offset alone, which deal=True needs; watch it without deal")
+        raise CannotDeal(f"watch: {path} adds a term to its scores that depends on more than the offset, which deal=True cannot follow; omit deal")
     return bias.cpu().numpy() if bool(bias.any()) else None
 
 

@@ -52,7 +52,8 @@ class Layer:
     def see(self, scores: Scores, given: dict[str, Any]) -> None:
         """Refuses a call with other numbers of heads than before."""
         if scores.query.shape[1] != self.heads or scores.key.shape[1] != self.kv_heads:
-            raise FormatError(f"watch: {self.path} has {scores.query.shape[1]} heads in this call, {self.heads} in those before")
+            raise FormatError(f"watch: {self.path} has {scores.query.shape[1]} heads and {scores.key.shape[1]} key heads in this call, but "
+                              f"{self.heads} and {self.kv_heads} in the calls before; expected the same numbers")
 
     @property
     def pattern(self) -> str:

@@ -169,7 +169,7 @@ class Documents:
             if past < cached.read:
                 raise rejected(cached.read, past)
             if len(cached.numbers) != batch:
-                raise Miscounted(f"watch: the cache held {len(cached.numbers)} documents and now holds {batch}, so that watch cannot tell which are "
+                raise Miscounted(f"watch: the cache held {len(cached.numbers)} documents and now holds {batch}, so watch cannot tell which are "
                                  f"continued; {FINISHED}")
             before = cached.numbers
             if queries == 1 and host_ids is not None and cached.last:
@@ -267,7 +267,7 @@ class Documents:
         grown = bool(rows and last) and len(rows) == len(last) and {row[:-1] for row in rows} <= set(last)
         self._before.call = rows, times + 1 if grown else 0
         if grown and (times or frame.uses_cache is False):
-            raise Miscounted("watch: calls without a cache read the same text again, each with one token more, as generate(use_cache=False) does, so that "
+            raise Miscounted("watch: calls without a cache read the same text again, each with one token more, as generate(use_cache=False) does, so "
                              f"every prefix counts as a document; use a cache, or {FINISHED}")
 
     def _cuts(self, frame: Frame, scores: Scores, valid: list[tuple[int, int]]) -> list[list[int]]:
@@ -298,15 +298,15 @@ def _ends(padding: torch.Tensor | None, row: int, batch: int, length: int) -> tu
         return 0, 0
     first, end = int(there[0]), int(there[-1]) + 1
     if end - first > len(there):
-        raise Miscounted(f"watch: row {row} of the batch has padding between its tokens, of {end - first} from the first to the last only {len(there)} "
-                         "are text; expected padding before or after the text")
+        raise Miscounted(f"watch: row {row} of the batch has padding between its tokens: only {len(there)} of the {end - first} from the "
+                         "first to the last are text; expected padding before or after the text")
     return first, end
 
 
 def rejected(counted: int, left: int) -> Miscounted:
     """The error that counted tokens were removed from the cache."""
     return Miscounted(f"watch: {counted} tokens of a cache were counted, and then it was cut to {left}, as assisted decoding does with candidates that "
-                      f"the model rejects, so that the sums hold tokens that the text has not; {FINISHED}")
+                      f"the model rejects, so the sums hold tokens that the text does not contain; {FINISHED}")
 
 
 def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:

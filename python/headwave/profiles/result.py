@@ -89,7 +89,7 @@ class Profiles:
             raise ShapeError(f"profiles: weights_digest={digests[0][:12]}... in one and {digests[1][:12]}... in the other; expected "
                              "profiles of the same weights, in the same dtype")
         if (self.model, list(self.stacks)) != (other.model, list(other.stacks)):
-            raise ShapeError(f"profiles: {self!r} and {other!r}; expected profiles of one model")
+            raise ShapeError(f"profiles: cannot add {self!r} and {other!r}; expected profiles of one model")
         one, another = self._documents(), other._documents()
         if one and another and (one <= another or another <= one):
             raise ShapeError("profiles: both hold the same documents; expected different ones, since each counts once")
@@ -162,9 +162,9 @@ def open_profiles(path: str) -> Profiles:
         with h5py.File(path) as file:
             about = dict(file.attrs)
             if about.pop("format", None) != "headwave profiles":
-                raise FormatError(f"{path}: is no file of profiles; expected one that watch(...).result().save() wrote")
+                raise FormatError(f"{path}: is not a file of profiles; expected one that watch(...).result().save() wrote")
             if (version := int(about.pop("format_version"))) != FORMAT:
-                raise FormatError(f"{path}: is of format {version}, and this headwave reads {FORMAT}; watch the model again")
+                raise FormatError(f"{path}: has format version {version}, but this headwave reads version {FORMAT}; watch the model again")
             skipped = json.loads(about.pop("skipped"))
             model = about.pop("model")
             settings = {name: json.loads(value) if isinstance(value, str) else value.item() for name, value in about.items()}
@@ -173,7 +173,7 @@ def open_profiles(path: str) -> Profiles:
     except OSError as error:
         raise IoError(f"{path}: cannot be read: {error}") from error
     except (KeyError, ValueError, AttributeError) as error:
-        raise FormatError(f"{path}: is damaged, or no file of profiles: {error}") from error
+        raise FormatError(f"{path}: is damaged, or is not a file of profiles: {error}") from error
 
 
 def are_profiles(path: str) -> bool:

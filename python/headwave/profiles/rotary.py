@@ -136,8 +136,8 @@ def turns_of(before: Unturned, row: int, tokens: slice, path: str) -> Turns:
     Raises:
         CannotDeal: they are not rotations of such pairs
     """
-    refusal = CannotDeal(f"watch: {path} has rotary positions that are no rotation of channel pairs (m, m + r/2) or (2m, 2m + 1) by steps of one "
-                         "angle, which deal=True needs; watch it without deal")
+    refusal = CannotDeal(f"watch: rotary positions of {path} do not turn channel pairs (m, m + r/2) or (2m, 2m + 1) by a constant angle per "
+                         "token, as deal=True needs; omit deal")
     if not before.width:
         return Turns()
     (batch, _, length, _), width = before.query.shape, before.width

@@ -29,10 +29,9 @@ _AXES = {label: tuple(_LETTERS[letter] for letter in axes) for label, axes in _c
     "unrotated_cov": ("layer", "head", "component", "other_component"), "unrotated_modulus": ("layer", "head", "pair")}
 _VECTORS = {"half_query", "half_key", "kept_query", "kept_key", "attended_got", "attended_mass"}   # may take gigabytes: float32
 _OF_FIRST = {"sink_position", "account_window", "turn_frequency", "turn_gain", "turn_neighbours", "score_bias", "sink_score", "word_token"}   # not added
-_COUNTS = {"pairs", "rows", "unrotated_tokens"}
-_COUNTS |= {"length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents", "argmax_documents",
-            "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special", "account_window",
-            "turn_neighbours", "attended_number", "attended_token", "attended_text", "word_token"}
+_COUNTS = {"pairs", "rows", "unrotated_tokens", "length", "trace_count", "trace_documents", "null_documents", "place_documents", "head_score_documents",
+           "argmax_documents", "sink_position", "document_digest", "account_documents", "kept_number", "kept_token", "kept_stays", "kept_first_special",
+           "account_window", "turn_neighbours", "attended_number", "attended_token", "attended_text", "word_token"}
 _OF_LAYERS = ("scale", "soft_cap", "window", "sinks")
 _PLAIN = ("block_documents", "first_offset", "last_offset", *_OF_LAYERS)   # have the same type in a file
 _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dtype", "rope_type")
@@ -135,7 +134,7 @@ class Stack:
                                  "expected profiles of one model")
         if hasattr(self, "trace") and hasattr(other, "trace") and (self.place_sum.shape != other.place_sum.shape or self.length[0] != other.length[0]):
             raise ShapeError(f"profiles: {self.name}: the first document has {self.length[0]} tokens in one and {other.length[0]} in the other; expected "
-                             "first documents of one length, whose places the null compares")
+                             "first documents of one length, since the null compares their positions")
         about = {label: getattr(self, label) for label in _ABOUT}
         about |= {label: getattr(self, label) + getattr(other, label) for label in ("documents", "dealt_documents")}
         wider, narrower = sorted((self, other), key=lambda one: len(one.first_offset), reverse=True)

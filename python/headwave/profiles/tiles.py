@@ -363,7 +363,7 @@ def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -
         rows = others[(low[others - r0] <= j) & (j < high[others - r0])]
         apart.append(j - rows - shift)
     for offsets in apart:
-        there = np.bincount(np.searchsorted(bins.first, offsets, side="right") - 1, minlength=bins.count)
+        there = np.bincount(bins.of_each(offsets), minlength=bins.count)
         pairs[REGULAR] -= there
         pairs[APART] += there
     return Counts(*(torch.from_numpy(np.asarray(of, np.float64))[None].to(scores.query.device) for of in (pairs, (high > low).sum())))

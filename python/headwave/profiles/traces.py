@@ -248,21 +248,24 @@ class TracedDocuments:
         return tuple(of.masked_fill(hidden, torch.nan) for of in (mean, variance, third))
 
 
-def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path: str) -> None:
-    """Raises:
+def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path: str, option: str) -> None:
+    """Args:
+        option: argument of watch that needs whole documents, for the message
+
+    Raises:
         FormatError: a document is not seen whole, or other tokens are counted apart than in the program
     """
     why = None
     if scores.shift != 0 or span.place != 0 or (span.q0, span.q1) != (span.k0, span.k1):
         why = "sees a document in parts; call the model without a cache"
     elif span.q1 - span.q0 < 2:
-        why = "sees a document of one token, which has no pair; leave it out"
+        why = "sees a document of one token, which has no pair; omit the document"
     elif first != 1:
-        why = f"was watched with first={first}; the program counts one first token apart"
+        why = f"is watched with first={first}; expected first=1, since the program counts one first token apart"
     elif rows is not None:
-        why = "was watched with rows=; the null needs every query"
+        why = f"is watched with rows={rows}, but the null needs every query; omit rows"
     if why:
-        raise FormatError(f"watch: null=True: {path} {why}")
+        raise FormatError(f"watch: {option}: {path} {why}")
 
 
 @functools.lru_cache(maxsize=8)

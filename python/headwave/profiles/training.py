@@ -105,14 +105,14 @@ class TrainingWatch(Watch):
         super().__init__(model, exact, 1, rows, first, tokenizer, special, "torch", seed, False, 0, False, False)
         if (getattr(model, "tp_size", None) or 1) > 1:
             self.close()
-            raise FormatError("watch: every= counts a head in every process, and tensor parallelism divides the heads between processes; train with data "
-                              "parallelism (DistributedDataParallel, FSDP)")
+            raise FormatError("watch: every= needs every head in each process, but tensor parallelism divides the heads between processes; "
+                              "train with data parallelism (DistributedDataParallel, FSDP)")
 
     def result(self) -> Any:
         """Raises:
             FormatError: always, since rows are written while the model is trained
         """
-        raise FormatError("watch: with every= rows are written to to=, and there are no sums; omit every= and to= to get sums")
+        raise FormatError("watch: every= writes rows to to= and keeps no sums, so there is no result; omit every= and to= to get one")
 
     def close(self) -> None:
         """Restores the model as it was. What was written stays."""
@@ -127,7 +127,7 @@ class TrainingWatch(Watch):
 
     def _begin(self, module: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
         if getattr(module, "_is_replica", False):
-            raise FormatError("watch: every= counts the forward passes of one model, and DataParallel runs copies of it; use DistributedDataParallel")
+            raise FormatError("watch: every= counts the forward passes of one model, but DataParallel runs copies of it; use DistributedDataParallel")
         super()._begin(module, args, kwargs)
         if len(self._calls.frames) == 1 and module.training:
             self.step += 1
@@ -248,7 +248,8 @@ def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
         return lambda rows: to.log({**scalars(rows), "headwave/step": rows[0]["step"]}, commit=False)
     if to is None and _distributed() and torch.distributed.get_rank() > 0:
         return lambda rows: None
-    raise FormatError(f"watch: to={None if to is None else type(to).__name__}; expected a path ('run.jsonl'), a SummaryWriter of torch.utils.tensorboard, or a run of W&B "
+    raise FormatError(f"watch: to= is {None if to is None else f'of type {type(to).__name__}'}; expected a path ('run.jsonl'), a "
+                      "SummaryWriter of torch.utils.tensorboard, or a run of W&B "
                       "(wandb.init())")
 
 

@@ -12,7 +12,7 @@ from .written import replaced
 
 _SAID = {   # titles of TrainingWatch's measures
     "largest_score": "Largest score before softmax", "window_95": "Window that holds 95 % of attention (tokens)", "entropy": "Entropy (nats)",
-    "sink_first": "Attention on the first token", "induction": "Attention on what followed an earlier copy of the token",
+    "sink_first": "Attention on the first token", "induction": "Attention on the token after an earlier copy of the query's token",
     "previous": "Attention on the previous token",
 }
 
@@ -42,11 +42,12 @@ def training_page(jsonl: str | os.PathLike, out: str | os.PathLike, *, overwrite
                     row = json.loads(line)
                     found.setdefault(int(row["step"]), {})[str(row["layer"]), int(row["head"])] = [_number(row[name]) for name in _SAID]
                 except (ValueError, KeyError, TypeError) as error:
-                    raise FormatError(f"{jsonl}: line {number} is not a row that headwave.watch(every=, to=) wrote: {type(error).__name__} {error}") from None
+                    raise FormatError(f"{jsonl}: line {number} is not a row that headwave.watch(model, every=, to=) wrote: "
+                                      f"{type(error).__name__} {error}") from None
     except OSError as error:
         raise IoError(f"{jsonl}: cannot be read: {error}") from error
     if not found:
-        raise FormatError(f"{jsonl}: has no rows; expected those that headwave.watch(model, every=, to=) writes")
+        raise FormatError(f"{jsonl}: has no rows; expected a file that headwave.watch(model, every=, to=) wrote")
     heads = list(dict.fromkeys(head for rows in found.values() for head in rows))
     layers = list(dict.fromkeys(layer for layer, _ in heads))
     heads.sort(key=lambda of: (layers.index(of[0]), of[1]))
@@ -94,8 +95,8 @@ const text = (value) => (value === null ? "undefined" : String(Number(value.toPr
 const named = ([layer, head]) => `${layers[layer]}, head ${head}`;
 const at = { step: steps.length - 1, head: 0 };
 $("about").textContent = `${data.name}: ${heads.length} heads at ${steps.length} steps, ${steps[0]} to ${steps[steps.length - 1]}.
- Left: a row for each head, from the first layer down, and a column for each step. Right: the chosen step, a row for each layer and a column for
- each head. Below: the chosen head over steps. Grey is undefined. Click to choose.`;
+ Left: one row for each head, from the first layer down, and one column for each step. Right: the chosen step, with one row for each layer and one
+ column for each head. Below: the chosen head over steps. Grey: undefined values. Click a map to choose a step and a head.`;
 $("step").max = steps.length - 1;
 heads.forEach((head, k) => $("head").add(new Option(named(head), k)));
 

@@ -76,7 +76,7 @@ class Watch:
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
                  kernel: str, seed: int, deal: bool, room: float, queries: bool, null: bool) -> None:
         if not isinstance(model, torch.nn.Module):
-            raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
+            raise FormatError(f"watch: the model is of type {type(model).__name__}; expected a torch.nn.Module")
         if kernel not in ("auto", "torch", "triton"):
             raise FormatError(f"watch: kernel='{kernel}'; expected 'auto', 'torch' or 'triton'")
         self._interfaces = _Interfaces.require()
@@ -86,6 +86,7 @@ class Watch:
         self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
         self._kernel = _kernel(kernel)
         self._deals, self._queries, self._null = bool(deal), bool(queries), bool(null or deal)
+        self._whole = "deal=True" if deal else "null=True"   # what needs whole documents, in messages
         self._room, self._pairs = real(room, "room", 0, 2**20), 0
         self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
         self._tokenizer = tokenizer
@@ -138,7 +139,7 @@ class Watch:
 
     def _result(self) -> Profiles:
         if self._broken:
-            raise FormatError(f"watch: a call of {self._broken} ended with an exception, so that some layers hold documents that others do not; "
+            raise FormatError(f"watch: a call of {self._broken} ended with an exception, so some layers hold documents that others do not; "
                               "watch again")
         if self._miscounted:
             raise FormatError(str(self._miscounted))
@@ -160,7 +161,7 @@ class Watch:
         """Warns of packed sequences that were counted as one document, and returns whether there are any."""
         found = [documents.across for documents in self._documents.values() if documents.across]
         for across in found:
-            warnings.warn(f"watch: position_ids begin anew at {across}, and the mask lets tokens look back across: counted as one document. "
+            warnings.warn(f"watch: position_ids begin anew at {across}, but the mask lets later tokens look back across it, so they count as one document; "
                           "transformers keeps packed sequences apart only without attention_mask and with use_cache=False", stacklevel=stacklevel)
         return bool(found)
 
@@ -216,7 +217,7 @@ class Watch:
         if output is None:
             self._broken = type(module).__name__
         elif not frames and not frame.calls:
-            raise FormatError(f"watch: {type(module).__name__} ran, and none of its layers called attention where watch could see it; "
+            raise FormatError(f"watch: {type(module).__name__} ran, but none of its layers called attention where watch could see it; "
                               "compile the model after watch(...), or not at all")
         with self._lock:
             frame.end(output)
@@ -236,7 +237,7 @@ class Watch:
                     continue
                 left = length_of(cache)
                 if how != "crop":
-                    self._miscounted = Miscounted(f"watch: rows of the cache were moved or copied ({how}), as beam search does, so that the sums hold "
+                    self._miscounted = Miscounted(f"watch: rows of the cache were moved or copied ({how}), as beam search does, so the sums hold "
                                                   f"beams that were discarded; {FINISHED}, or generate with num_beams=1")
                 elif left == 0:
                     del documents.caches[cache]
@@ -273,7 +274,7 @@ class Watch:
                                                                         getattr(outermost.module, "generation_config", None)))
         spans = self._spans(own, scores, documents, record, key_offset, past, cross)
         if (path, times) in outermost.seen:
-            raise FormatError(f"watch: {path} ({type(module).__name__}) calls attention several times in one pass, and watch sums one call of each "
+            raise FormatError(f"watch: {path} ({type(module).__name__}) calls attention several times in one pass, but watch sums one call of each "
                               f"layer; {self._instead_of(path)}")
         outermost.seen.add((path, times))
         self._sum(Call(name, given, path, times, cross, own, scores, spans, documents))
@@ -390,11 +391,12 @@ class Watch:
 
     def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
         """The documents of a span, ready for the tiles of a layer."""
-        require_whole(scores, span, self._first, self.rows, layer.path)
+        require_whole(scores, span, self._first, self.rows, layer.path, self._whole)
         ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _ in counted)
         if layer.traces is not None and layer.traces.causal == ahead:
-            raise FormatError(f"watch: null=True: {layer.path} looked {'back alone' if layer.traces.causal else 'both ways'} in the documents before, "
-                              f"and not in document {span.documents[0]}; watch documents of one kind at a time")
+            before, now = ("only back", "ahead too") if ahead else ("ahead too", "only back")
+            raise FormatError(f"watch: {self._whole}: {layer.path} looked {before} in the documents before, but {now} in document "
+                              f"{span.documents[0]}; watch documents with one kind of mask at a time")
         if layer.traces is None:
             layer.traces = Traces(scores, self.bins.exact, span.q1 - span.q0, not ahead, bool(self._special), layer.sinks)
         return TracedDocuments(layer.traces, scores, span, BUDGET.get(scores.query.device.type, OTHER_BUDGET) // 4)
@@ -425,9 +427,10 @@ class Watch:
     def _keep(self, own: Frame, layer: Layer, scores: Scores, spans: list[Span], before: Unturned) -> None:
         """Prepares a layer to keep queries and keys of the documents of a call."""
         if scores.weights is not None:
-            raise CannotDeal(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
+            raise CannotDeal(f"watch: {layer.path} returns finished weights, but deal=True needs queries and keys; call "
+                             "model.set_attn_implementation('sdpa')")
         for s, span in enumerate(spans):
-            require_whole(scores, span, self._first, self.rows, layer.path)
+            require_whole(scores, span, self._first, self.rows, layer.path, self._whole)
             length = span.q1 - span.q0
             if layer.kept is None:
                 depth = max(len(self._names), int(getattr(getattr(self._model(), "config", None), "num_hidden_layers", 0) or 0))
@@ -437,7 +440,8 @@ class Watch:
             if key not in own.counts:
                 own.counts[key] = window_of(scores, span, layer.path), scores.mask
             if length == layer.kept.length and own.counts[key][0] != layer.kept.attending.window:
-                raise CannotDeal(f"watch: {layer.path} has another mask in document {span.documents[0]} than in those before; watch it without deal")
+                raise CannotDeal(f"watch: {layer.path} has another mask in document {span.documents[0]} than in those before, which "
+                                 "deal=True cannot follow; omit deal")
 
     def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float]] | None, list[Any]]:
         """Sampled query rows (None: all), and the counts of their pairs, which all layers with the same mask share."""
@@ -461,7 +465,7 @@ def _kernel(name: str) -> Any:
         from . import triton_tiles
     except ImportError as error:
         if name == "triton":
-            raise FormatError("watch: kernel='triton', and Triton is not installed") from error
+            raise FormatError("watch: kernel='triton', but Triton is not installed; pip install triton, or give kernel='torch'") from error
         return None
     return triton_tiles.Kernel(always=name == "triton")
 
@@ -478,8 +482,8 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
         if "ALL_ATTENTION_FUNCTIONS" in _source(type(module)):
             names[id(module)] = path or type(module).__name__
             if getattr(module, "reorder_and_upcast_attn", False) and getattr(module.config, "_attn_implementation", None) == "eager":
-                raise FormatError(f"watch: {path} ({type(module).__name__}) computes eager attention by itself where its config says "
-                                  "reorder_and_upcast_attn, so that watch cannot see it; call model.set_attn_implementation('sdpa')")
+                raise FormatError(f"watch: {path} ({type(module).__name__}) computes eager attention by itself (its config has "
+                                  "reorder_and_upcast_attn), so watch cannot see it; call model.set_attn_implementation('sdpa')")
     for path, module in modules:
         kind = type(module)
         if id(module) in names or not re.search("Attention|Attn", kind.__name__):
@@ -488,7 +492,7 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
         if any(id(m) in names or re.search("Attention|Attn", type(m).__name__) for m in within):
             continue
         if isinstance(module, torch.nn.MultiheadAttention) or re.search(r"softmax|scaled_dot_product_attention", _source(kind)):
-            raise FormatError(f"watch: {path} ({kind.__name__}) computes attention by itself, not by transformers' attention functions, so that "
+            raise FormatError(f"watch: {path} ({kind.__name__}) computes attention by itself, not by transformers' attention functions, so "
                               "watch cannot see it; capture its queries and keys (headwave.capture), or watch another part of the model")
     skipped: list[str] = []
     lists: list[str] = []   # lists of layers; lists within a layer do not count
@@ -499,7 +503,8 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
                 lists.append(path)
                 skipped += [f"{path}.{i} ({_mixer(layer)})" for i, layer in enumerate(module) if not there[i]]
     if not names:
-        raise FormatError(f"watch: {type(model).__name__} has no layer that calls transformers' attention functions")
+        raise FormatError(f"watch: {type(model).__name__} has no layer that calls transformers' attention functions; expected a model of "
+                          "transformers")
     return names, skipped
 
 
