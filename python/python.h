@@ -22,7 +22,7 @@ namespace headwave::python {
 
 namespace nb = nanobind;
 
-// Each of these adds the bindings of one source file to the module.
+// Each of these functions adds the bindings of one source file to the module.
 void add_errors(nb::module_& module);
 void add_results(nb::module_& module);
 void add_attention(nb::module_& module);
@@ -31,10 +31,11 @@ void add_profiles(nb::module_& module);
 void add_studies(nb::module_& module);
 void add_capture(nb::module_& module);
 
-/// A str of bytes that may not be UTF-8: invalid bytes become U+FFFD.
+/// Makes a str from bytes that may not be UTF-8. Invalid bytes become U+FFFD.
 nb::str text_of(const std::string& bytes);
 
-/// Attributes as a dict of str, numbers and lists of numbers; attributes_of() takes no lists.
+/// Convert attributes to a dict of str, numbers and lists of numbers, and back. attributes_of() takes no
+/// lists.
 nb::dict dict_of(const Attributes& attributes);
 Attributes attributes_of(const nb::dict& dict);
 
