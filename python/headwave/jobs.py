@@ -40,7 +40,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
             a tuple with the attention of each layer (docs/python.md)
         profiles: sums from headwave.watch(model, null=True), as its result() or as a file that this saved (docs/profiles.md)
         random_tokens: number of random tokens in a row; every document repeats its row three times
-        documents: largest number of documents; None: 100
+        documents: number of documents; None: all stored documents of `states`; of other sources all documents, but at most 100
         length: tokens of each document that is cut from a text or a long list; None: 512, or fewer if the model cannot read as many
         special_tokens: whether every document begins and ends with the tokenizer's opening and closing token
         map: a file that describes the model's tensors (docs/model-map.md)
