@@ -23,8 +23,7 @@ inline std::span<const std::byte> span_of(const Bytes& bytes) {
   return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
-/// Keeps a Python object alive for C++ code. The reference may be released on any thread; it then takes
-/// Python's lock.
+/// Keeps a Python object alive for C++ code. Any thread may release the reference; it takes Python's lock.
 inline std::shared_ptr<const void> kept(nb::object object) {
   return {object.release().ptr(), [](const void* held) {
             const nb::gil_scoped_acquire lock;
@@ -32,8 +31,7 @@ inline std::shared_ptr<const void> kept(nb::object object) {
           }};
 }
 
-/// Makes a view of the rows of a Python array, without a copy. Every array with strides is read through this
-/// function.
+/// Makes a view of a Python array's rows, without a copy. Every array with strides is read through this.
 /// @param rows  (T, width), where each row is contiguous; there may be gaps between rows
 /// @throws FormatError if a row is not contiguous, rows overlap, or the array is not aligned
 template <class Scalar, class... Said>

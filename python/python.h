@@ -34,7 +34,7 @@ void add_capture(nb::module_& module);
 /// Makes a str from bytes that may not be UTF-8. Invalid bytes become U+FFFD.
 nb::str text_of(const std::string& bytes);
 
-/// Convert attributes to a dict of str, numbers and lists of numbers, and back. attributes_of() takes no
+/// Convert attributes to a dict of str, numbers and lists of numbers, or back. attributes_of() takes no
 /// lists.
 nb::dict dict_of(const Attributes& attributes);
 Attributes attributes_of(const nb::dict& dict);

@@ -15,8 +15,7 @@ namespace headwave::python {
 
 /// Runs work in a second thread. Meanwhile the calling thread releases Python's lock, and checks for signals
 /// every 50 ms, so that Ctrl-C stops the work.
-/// @throws whatever the work throws, or what a signal's handler raised; in both cases after the work has
-///         ended
+/// @throws after the work has ended: whatever the work threw, or what a signal's handler raised
 void wait_for(const std::function<void()>& work);
 
 /// Runs work by wait_for(), and returns its result.
@@ -28,8 +27,8 @@ auto waited_for(const Work& work) {
 }
 
 /// Makes a callback that reports the progress of a job to a Python function.
-/// @param callable  is called with a line such as "attention: 12 of 100, about 40 s left"; None: nothing is
-///                  reported
+/// @param callable  is called with lines such as "attention: 12 of 100, about 40 s left"; None: nobody is
+///                  told
 ProgressCallback told_to(const nb::object& callable);
 
 /// Runs work that makes results by waited_for(), and reports its progress.

@@ -20,8 +20,7 @@ void add_examples(CLI::App& command, const std::vector<Example>& examples);
 /// from this text.
 void lay_out_help(CLI::App& program);
 
-/// Describes an error of a command line in one line. For an unknown command or option, the text adds the
-/// nearest name.
+/// Describes an error of a command line in one line. For an unknown command or option, adds the nearest name.
 /// @param error  the error that `program` threw while parsing, or that a command threw afterwards
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
 

@@ -30,8 +30,8 @@ void read_job_text(CLI::App& command, const std::string& text, const std::filesy
 /// The form of a path in a job: absolute, and without "." and ".." unless these follow a symbolic link.
 std::string remembered_path(const std::filesystem::path& path);
 
-/// Writes a job file with the options of a command, including defaults. Paths are absolute. The file gives
-/// the same result again.
+/// Writes the options of a command, with defaults and absolute paths, as a job file that gives the same
+/// result.
 /// @param without  long names of options to omit
 std::string job_text(const CLI::App& command, const std::set<std::string>& without);
 

@@ -8,8 +8,7 @@
 
 namespace headwave::cli {
 
-/// Adds options to a command. Each call is one row of a table: name, value, placeholder, help, and a check of
-/// the value.
+/// Adds options to a command, one for each call: name, value, placeholder, help, and a check of the value.
 class OptionRows {
  public:
   /// @param group  heading of these options in --help; null: "Options"

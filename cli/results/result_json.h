@@ -18,8 +18,7 @@ std::string listing_json(const Listing& listing);
 /// @throws IoError and FormatError as read_result()
 std::string folder_json(const std::filesystem::path& folder);
 
-/// Names of the Fields that the table of heads of a listed result needs, including the Fields that ask for a
-/// column.
+/// Names of the Fields that a listed result's table of heads needs, with those that ask for a column.
 std::vector<std::string> fields_of_heads(const Listing& listing);
 
 /// Formats an attribute as JSON.

@@ -15,8 +15,7 @@ constexpr const char* unfinished_name = "results.unfinished";
 void require_no_begun_run(const std::filesystem::path& folder);
 
 /// The result file that a path means: the file itself, or results.h5 in the folder.
-/// @throws IoError if a folder contains no result, or one result for each kind of attention, whose folders it
-///         names
+/// @throws IoError if a folder contains no result, or several for kinds of attention, which the message names
 std::filesystem::path result_path(const std::filesystem::path& path);
 
 /// The result files in a folder: results.h5, which is listed as `self` whatever its kind of attention is, or

@@ -18,8 +18,7 @@ bool& quiet();
 /// line is at least a minute old.
 ProgressCallback progress();
 
-/// Shows progress outside the stages of a job: "reading", "writing results.h5", "figure offset_profile" 3 of
-/// 18.
+/// Shows progress outside a job's stages: "reading", "writing results.h5", "figure offset_profile" 3 of 18.
 void progress_at(const std::string& what, Index number = 0, Index total = 1);
 
 /// Clears the progress line, so that the next output starts on an empty line.

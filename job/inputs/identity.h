@@ -11,8 +11,7 @@
 
 namespace headwave {
 
-/// Everything in an input, in the program and in a job's options that a result depends on, as names and
-/// values.
+/// Everything in an input, the program and a job's options that a result depends on, as names and values.
 Attributes run_identity(const JobInput& input, const JobOptions& job);
 
 /// The identity of the run that made a file, from the file's provenance: without paths, without who made the

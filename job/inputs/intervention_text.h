@@ -13,8 +13,8 @@ struct InterventionOptions {
   Index shuffles = 1;      ///< number of random orders of every document over which a job averages
 };
 
-/// Applies interventions that are given as text. Command lines, job files and a result's provenance use the
-/// same texts:
+/// Applies interventions that are given as text, in the same form on a command line, in a job file and in a
+/// result's provenance:
 ///
 ///     words-only                      every position the same
 ///     positions-only                  every word the same
@@ -27,8 +27,7 @@ struct InterventionOptions {
 ///         attention, to which no intervention applies; any ShapeError that an intervention throws
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options = {});
 
-/// The interventions that intervene() knows: "words-only, positions-only, shuffled-words or
-/// without-heads=HEADS".
+/// All interventions: "words-only, positions-only, shuffled-words or without-heads=HEADS".
 std::string known_interventions();
 
 }  // namespace headwave

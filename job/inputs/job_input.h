@@ -73,8 +73,7 @@ void require_two_tokens(const JobInput& input, const std::string& name);
 JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {},
                     const std::optional<TextPlace>& target = {});
 
-/// Opens a model and token ids. The model's tokenizer, if it can be read, is used only to show tokens as
-/// text.
+/// Opens a model and token ids. The model's tokenizer, if it can be read, only serves to show tokens as text.
 /// @throws ShapeError if an encoder-decoder gets single sequences, or another model gets pairs; any Error
 ///         that open_model() and id_documents() throw
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});

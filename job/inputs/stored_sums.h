@@ -25,8 +25,8 @@ class StoredSums {
   StoredSums(OffsetTraceSum traces, StoredProfiles profiles)
       : traces_(std::move(traces)), profiles_(std::move(profiles)) {}
 
-  /// Makes a Gather that fills the pass of a job with these sums instead of documents. This object must
-  /// outlive the Gather.
+  /// Makes a Gather that fills a job's pass with these sums instead of documents. This object must outlive
+  /// it.
   /// @throws ShapeError if the job's reach is larger than that of the stored null
   [[nodiscard]] Gather gather(const JobOptions& options) const;
 

@@ -17,8 +17,7 @@
 
 namespace headwave {
 
-/// The kinds of attention of a job. Each Site has the layers that documents pass through, or the layers that
-/// are stored.
+/// The kinds of attention of a job. Each Site has the layers that documents pass, or the stored layers.
 /// @param first  the source's first document
 std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first);
 
@@ -86,8 +85,7 @@ class DocumentPass {
 
   /// Does the whole pass: prepares, runs every document, and adds up the sums.
   /// @param report  receives the stages "preparation" and "attention"
-  /// @param kept    file of an earlier run to continue, in which sums are also saved now and then; may be
-  ///                null
+  /// @param kept    file of an earlier run to continue, to which sums are saved now and then; may be null
   /// @throws any Error that prepare(), look() and ResumeFile throw; if several documents fail, that of the
   ///         first
   void run(StageReport& report, ResumeFile* kept = nullptr);

@@ -65,8 +65,8 @@ class SideBySide {
   Index next_, most_;
 };
 
-/// Resident memory that this process may have if no limit is given, in bytes: its present memory, and 70 % of
-/// the free memory.
+/// Resident memory, in bytes, that is allowed without a limit: the present memory and 70 % of the free
+/// memory.
 std::int64_t usual_memory_limit();
 
 }  // namespace headwave

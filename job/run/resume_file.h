@@ -16,10 +16,9 @@ class ResumeFile {
  public:
   /// Reads the file if there is one.
   /// @param identity  everything that the result depends on, by name: model, input, options, program
-  /// @param seconds   shortest time between two versions; 0: write after every document, however long it
-  ///                  takes
-  /// @throws IoError if the file cannot be read; FormatError if it is damaged, or if it belongs to another
-  ///         run, with what differs
+  /// @param seconds   shortest time between two versions; 0: write after every document, whatever it costs
+  /// @throws IoError if the file cannot be read; FormatError if it is damaged or of another run, with what
+  ///         differs
   ResumeFile(const std::filesystem::path& file, const Attributes& identity, double seconds);
 
   /// How many documents, from the first on, an earlier run has done.
@@ -34,8 +33,8 @@ class ResumeFile {
   /// @throws IoError if the file cannot be written; an earlier one then stays as it was
   void keep(Index documents, const std::function<void(ByteWriter&)>& sums);
 
-  /// Removes the file, if there is one. Call this when the result is written, or when a resumed run would
-  /// fail again.
+  /// Removes the file, if there is one. Call this when the result is written, or a resumed run would fail
+  /// again.
   void remove();
 
  private:

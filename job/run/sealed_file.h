@@ -32,8 +32,8 @@ void require_same_identity(const std::string& there, const std::string& here, co
 class SealedFile {
  public:
   /// @param identity  identity that the file must have, by name: model, input, options, program; empty: any
-  /// @throws IoError if the file cannot be read; FormatError if it is damaged, or if it belongs to another
-  ///         run, with what differs
+  /// @throws IoError if the file cannot be read; FormatError if it is damaged or of another run, with what
+  ///         differs
   SealedFile(const std::filesystem::path& file, const SealedKind& kind, const Attributes& identity);
 
   /// The bytes that write_sealed() was given.

@@ -44,8 +44,7 @@ bool holds_shard(const std::filesystem::path& folder);
 class ShardFiles {
  public:
   /// @param places  folders of parts, or files of blocks
-  /// @throws IoError if no place is given, or a folder has no block; FormatError if the first block is
-  ///         damaged
+  /// @throws IoError if no place is given, or a folder has no block; FormatError if the first file is damaged
   explicit ShardFiles(const std::vector<std::filesystem::path>& places);
 
   /// The options of the job, from the first block.

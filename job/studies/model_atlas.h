@@ -31,8 +31,7 @@ struct WordPassesOptions {
 /// Runs documents of random words through a model, and predicts the offset of every head with word_atlas().
 /// Documents of a text would give an account of that text rather than a prediction.
 /// @returns word_atlas/... for each kind of attention within a sequence, with the provenance of the documents
-/// @throws ShapeError if documents have fewer than 3 tokens; any Error that the source or the model pass
-///         throws
+/// @throws ShapeError if documents have fewer than 3 tokens; any Error of the source or the model pass
 std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptions& options = {},
                                     const ProgressCallback& progress = {});
 

@@ -10,8 +10,7 @@ namespace headwave {
 /// A colour 0xRRGGBB, or 0xTTRRGGBB with the transparency TT from 0x00, opaque, to 0xFF, invisible.
 enum class Ink : std::uint32_t {};
 
-/// The inks of all figures, named by their meaning. Figures use no other colours than these and the palettes
-/// below.
+/// The inks of all figures, named by their meaning. Figures use only these colours and the palettes below.
 namespace ink {
 constexpr Ink text{0x000000}, paper{0xFFFFFF};
 constexpr Ink frame{0x404040}, base_line{0x808080};           ///< frame of a panel; line below a small panel
@@ -27,8 +26,8 @@ constexpr Ink broad{0xEFA15F};  ///< a broad line below another line
 constexpr Ink rest{0xCFCFCF};   ///< shares that belong to no kind
 }  // namespace ink
 
-/// Colour i of Okabe and Ito's eight colours, which colour-blind readers can tell apart. From i = 8 on, the
-/// colours repeat.
+/// Colour i of Okabe and Ito's eight, which colour-blind readers can tell apart. From i = 8 on, colours
+/// repeat.
 ///
 /// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
 Ink categorical(Index i);
@@ -39,8 +38,7 @@ Ink text_on(Ink ink);
 /// The colour in gnuplot's syntax: "#0072B2".
 std::string color_of(Ink ink);
 
-/// gnuplot's `set palette` command for amounts from zero: viridis, from dark to light in perceptually even
-/// steps.
+/// gnuplot's `set palette` for amounts from zero: viridis, from dark to light in perceptually even steps.
 ///
 /// Source: van der Walt and Smith 2015; ten colours, the rest interpolated.
 std::string sequential_palette();

@@ -79,8 +79,7 @@ struct Letters {
 /// @param range  > 0
 double tic_step(double range);
 
-/// The range of an axis. `low` is larger than `high` if the axis runs from right to left, or from top to
-/// bottom.
+/// The range of an axis. `low` is larger than `high` if the axis runs to the left, or downwards.
 struct ValueRange {
   double low = 0.0;
   double high = 1.0;
@@ -103,23 +102,20 @@ struct Tic {
   std::string name;
 };
 
-/// Whether the numbers of an axis are written with room for a sign (aligned), without it (plain), or not at
-/// all.
+/// Whether numbers on an axis are written with room for a sign (aligned), without it (plain), or not at all.
 enum class Numbers { aligned, plain, none };
 
 struct Tics {
   double step = 0.0;                                        ///< 0: gnuplot chooses round places
   double first = std::numeric_limits<double>::quiet_NaN();  ///< the lowest tic; NaN: tics begin at the end of the axis
-  std::vector<Tic> named = {};                              ///< tics with names; if there are any, the axis has no
-                                                            ///< other tics
+  std::vector<Tic> named = {};                              ///< tics with names; if there are any, no others
   Numbers numbers = Numbers::aligned;
   double points = 0.0;  ///< size of letters; 0: as along other axes
   double away = 0.0;    ///< distance of the labels from the axis, in letters; negative: towards the axis
   bool upward = false;  ///< reads from bottom to top
 };
 
-/// Makes tics that label the cells 0, 1, ... with these numbers, for as many cells as labels fit side by
-/// side.
+/// Makes tics that label cells 0, 1, ... with these numbers, for as many cells as labels fit side by side.
 /// @param inches  length of all cells together
 /// @param each    length that a label takes, in inches
 std::vector<Tic> spaced(const std::vector<Index>& numbers, double inches, double each);
@@ -161,8 +157,7 @@ struct Cells {
   std::size_t columns = 0, rows = 0;
   std::function<double(std::size_t column, std::size_t row)> amount;
   std::size_t across = 4, up = 4;                                                 ///< pixels of a cell
-  std::function<double(double column)> x = [](double column) { return column; };  ///< place on the axis; 0.0: the
-                                                                                  ///< middle of column 0
+  std::function<double(double column)> x = [](double column) { return column; };  ///< place; 0.0: middle of column 0
   std::function<double(double row)> y = [](double row) { return row; };
 };
 
@@ -176,8 +171,7 @@ std::string text_words(const std::string& text);  ///< quoted; no text can end t
 std::string color_words(Ink ink);
 std::string line_words(const Line& line);
 
-/// Data to plot: rows, and in gnuplot's syntax how to draw them (`with`) and which columns to use (`columns`;
-/// empty: all).
+/// Data to plot: rows; how gnuplot draws them (`with`); and which columns it uses (`columns`; empty: all).
 struct Series {
   Rows rows;
   std::string with, columns = {};
@@ -240,8 +234,7 @@ class Panel {
   void curve(std::span<const double> xs, std::span<const double> ys, const Line& line);
   /// Draws a curve in the colour that the figure's palette gives the number `color`.
   void colored_curve(std::span<const double> xs, std::span<const double> ys, double color, double width, double dots);
-  /// Fill the area between two curves (opacity 0: opaque), or between a curve and a level (strength 0: full
-  /// ink).
+  /// Fill the area between two curves (opacity 0: opaque), or a curve and a level (strength 0: full ink).
   void band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, Ink ink,
             double opacity = 0.0);
   void area(std::span<const double> xs, std::span<const double> ys, double level, Ink ink, double strength = 0.0);
@@ -249,13 +242,12 @@ class Panel {
   void dots(Rows rows, Ink ink) { plot(std::move(rows), "points pt 7 ps variable lw 1 lc " + color_words(ink)); }
   /// Draws boxes. Each row is x, y, half the width, half the height.
   void boxes(Rows rows, Ink ink) { plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink)); }
-  /// Draws sectors. Each row is x, y, radius, first angle, last angle, in degrees anticlockwise from the
-  /// right.
+  /// Draws sectors. Each row is x, y, radius, first angle, last angle (degrees, anticlockwise from the
+  /// right).
   void pies(Rows rows, Ink ink) { plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink)); }
   /// Writes texts. Each row is x, y, text.
   void texts(Rows rows, const Letters& letters);
-  /// Label tics. Each row is place, text. gnuplot labels tics at plotted points, so these points lie outside
-  /// the panel.
+  /// Label tics. Each row is place, text. gnuplot labels tics at plotted points; these lie outside the panel.
   void x_tic_names(Rows rows) { plot(std::move(rows), "dots", "1:(-9):xticlabels(2)"); }
   void y_tic_names(Rows rows) { plot(std::move(rows), "dots", "(-9):1:yticlabels(2)"); }
   /// @param amounts  range of the amounts that the colours show

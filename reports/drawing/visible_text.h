@@ -26,8 +26,7 @@ Index display_width(std::string_view text);
 /// @param width  columns, at least 1
 std::string shortened(std::string_view text, Index width);
 
-/// Width of a line on the terminal, in columns. Sentences are broken at this width, and the short table fits
-/// into it.
+/// Width of a line on the terminal, in columns. Sentences are broken at it, and the short table fits into it.
 constexpr Index terminal_width = 100;
 
 /// Breaks a text into lines at spaces.

@@ -41,7 +41,7 @@ void add_head_axes(Panel& panel, const FieldHeads& heads, double points = 0);
 /// least one head has a measured offset, or if the result has no Field of measured offsets.
 std::string no_offsets(const Result& result, const FigureOptions& options);
 
-/// Names of the requested heads, without repetition. "strongest:6" stands for the six strongest heads of the
+/// Names of the requested heads, without repetition. "strongest:6" means the six strongest heads of the
 /// table.
 /// @param heads  names such as "L2H3" or "strongest:6"
 /// @throws ShapeError if the result does not contain a head, or does not say which heads are the strongest;

@@ -14,8 +14,7 @@ namespace headwave {
 /// What to draw, and how.
 struct FigureOptions {
   std::vector<std::string> only = {};          ///< names of figures ("offset_profile"); empty: all that can be drawn
-  std::vector<std::string> heads = {};         ///< heads to show ("L2H3", or "strongest:6" in draw_figures()); empty:
-                                               ///< the strongest
+  std::vector<std::string> heads = {};         ///< "L2H3"; in draw_figures() also "strongest:6"; empty: the strongest
   Index tokens = 15;                           ///< tokens shown in an attention map, at most the 64 that are stored
   std::vector<std::string> formats = {"svg"};  ///< some of "pdf", "svg", "png"
   double width = 0;                            ///< 2 to 7 inches; 0: the width that each figure needs
@@ -69,8 +68,7 @@ std::string caption_of(const FigureKind& kind, const Result& result, const std::
 
 /// Draws the drawable() figures of a result with gnuplot, which runs as a child process. Figures that show
 /// all heads at once ignore options.heads.
-/// @param folder  where NAME.svg (or another format) and the caption NAME.txt are written; made if it is
-///                missing
+/// @param folder  folder for NAME.svg (or another format) and the caption NAME.txt; made if it is missing
 /// @returns the files written, figure by figure
 /// @throws ShapeError if a requested head is not in the result, or a Field has another shape than its
 ///         analysis gives it; FormatError if a head's name is invalid; both also as drawable(); IoError if

@@ -29,8 +29,7 @@ inline constexpr Index longest_token = 80;
 struct PageMeasures {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   nlohmann::ordered_json heads = nlohmann::ordered_json::array();
-  nlohmann::ordered_json measures = nlohmann::ordered_json::array();  ///< objects: name, part, long_name, unit, kind,
-                                                                      ///< values ...
+  nlohmann::ordered_json measures = nlohmann::ordered_json::array();  ///< name, part, long_name, unit, kind, values ...
 };
 
 /// @throws ShapeError if a Field's axes do not match its values
@@ -38,8 +37,7 @@ PageMeasures page_measures(const Result& result);
 
 /// Arrays as they are stored in the page: a description of each array, and its packed values.
 struct PageArrays {
-  nlohmann::ordered_json said;        ///< descriptions by name: axes, text (whether values are texts), notes, block,
-                                      ///< whole
+  nlohmann::ordered_json said;        ///< descriptions by name: axes, text (or numbers), notes, block, whole
   std::vector<std::string> blocks;    ///< packed_text() of each array's bytes
   std::vector<std::string> left_out;  ///< names of arrays that would make the page too large
 };

@@ -16,8 +16,7 @@ namespace headwave {
 /// are packed (page_data.h) so that the page stays below 10 MB; the page names the arrays that had no room.
 /// All text from the result is shown as text, whatever characters it contains.
 /// @param path  file to write, such as "report.html"; its folder is made if it is missing
-/// @throws ShapeError if a Field lacks the axes that its analysis gives it; IoError if the page cannot be
-///         written
+/// @throws ShapeError if a Field lacks the axes of its analysis; IoError if the page cannot be written
 void write_report(const Result& result, const std::filesystem::path& path);
 
 /// Makes the page of write_report() as one string.

@@ -9,12 +9,10 @@
 namespace headwave {
 
 /// Table of the result of comparison(), one row per head, changed heads first. A cell is "first -> second",
-/// with a star if the change is beyond its interval. If both results give the same text, the cell shows it
-/// once.
+/// with a star if the change is beyond its interval, or a single text if both results give the same.
 /// @param all   true: every head; false: only heads that changed
-/// @param wide  true: every measure and word; false: what fits a terminal, which is the offset, the weight at
-///              the first result's offset, the bits, and the names of the measures that changed beyond their
-///              intervals
+/// @param wide  true: every measure and word; false: what fits a terminal, which is offset, weight at the
+///              first result's offset, bits, and the names of measures that changed beyond their intervals
 /// @returns no columns if the result is not a comparison
 /// @throws ShapeError if a Field lacks the axes that comparison() gives it, or ranks are not a permutation
 std::vector<TableColumn> comparison_columns(const Result& result, bool all, bool wide);
@@ -22,13 +20,11 @@ std::vector<TableColumn> comparison_columns(const Result& result, bool all, bool
 /// Explains the cells and columns of the wide comparison_columns(). Empty if the result is not a comparison.
 std::string comparison_note(const Result& result);
 
-/// Says how many heads changed, and with what probability any head is called changed by chance: "2 of 72
-/// heads changed beyond the intervals (...)". If documents cannot decide, says why. Empty if the result is
-/// not a comparison.
+/// Says how many heads changed, and the probability that any does by chance: "2 of 72 heads changed beyond
+/// the intervals (...)". If documents cannot decide, says why. Empty if the result is not a comparison.
 std::string comparison_sentence(const Result& result);
 
-/// The settings in which the two runs differ, such as "interventions: none -> shuffled-words"; the model's
-/// come first.
+/// The settings in which the two runs differ, the model's first: "interventions: none -> shuffled-words".
 std::vector<std::string> other_settings(const Result& result);
 
 /// Summarises the comparison in one paragraph: what was compared, how the runs differ, and how many heads

@@ -21,15 +21,13 @@ struct HeadSentence {
   std::array<double, part_names.size()> part{};  ///< bits of each of part_names
   double offset = not_defined;  ///< first preferred offset, in tokens; NaN if position is less than a fifth of the bits
   std::string text = {};        ///< the sentence without its full stop; empty: the head is undefined
-  std::string looks = {};       ///< "1 ahead; special tokens": the largest part, and another part with a fifth of the
-                                ///< bits
+  std::string looks = {};       ///< "1 ahead; special tokens": the largest part, and another with a fifth of the bits
   std::string why = {};         ///< "position 82, sink 13 %": at most three parts, each a tenth of the bits or more
   std::string follows = {};     ///< "0.94"; "but 0.62" if an experiment contradicts the parts; empty: not measured
   std::string writes = {};      ///< "copies: curse, bill" (head_writes/...); empty: unknown
   double effect = not_defined;  ///< change without the head (head_effect/...): nats of loss, or share of the state
   bool matters = false;         ///< the effect exceeds both chance and the placebo
-  bool idle = false;            ///< the loss changes by nearly 0; if there is no loss, the effect is at most the
-                                ///< placebo
+  bool idle = false;            ///< the loss changes by nearly 0; without a loss, the effect is at most the placebo's
   bool named = true;            ///< whether it is known what the largest part looks at
 };
 
@@ -60,8 +58,7 @@ struct HeadSentence {
 std::vector<HeadSentence> head_sentences(const Result& result);
 constexpr double close_to_uniform = 0.05;  // bit
 
-/// Among the heads that are said to matter (effect beyond chance and the placebo), the largest expected share
-/// that does not.
+/// Largest expected share of false ones among the heads that matter (effect beyond chance and the placebo).
 constexpr double matters_share = 0.05;
 constexpr const char* model_loss_field = "head_effect/model_loss";
 
@@ -83,12 +80,11 @@ std::string tokens_away(double offset);
 /// An offset with its sign: "-1", "0", "+3".
 std::string signed_tokens(double offset);
 
-/// Share of each part in the bits of all heads together: "special tokens 47 %, position 28 %, word 13 %,
-/// match 12 %".
+/// Shares of the parts in all heads' bits: "special tokens 47 %, position 28 %, word 13 %, match 12 %".
 std::string all_parts_text(const Result& result, const std::vector<HeadSentence>& heads);
 
-/// Counts the heads by their largest part: "Heads by their largest part: sink in 35, position in 21; 3 close
-/// to uniform."
+/// Counts heads by largest part: "Heads by their largest part: sink in 35, position in 21; 3 close to
+/// uniform."
 std::string largest_parts_sentence(const std::vector<HeadSentence>& heads);
 
 /// The largest part of every head, or "close to uniform", as a Field looks/part (layer, head).

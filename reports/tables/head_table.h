@@ -12,8 +12,7 @@ namespace headwave {
 
 struct HeadTableOptions {
   bool all = false;                     ///< true: every head; false: the first ten rows, the strongest heads by default
-  bool wide = false;                    ///< true: every column with content; false: where, how strongly and why heads
-                                        ///< look
+  bool wide = false;                    ///< true: every column with content; false: where, how strongly and why
   std::string sort = {};                ///< name of a column of head_data() to sort by; empty: strongest first
   std::vector<std::string> heads = {};  ///< the heads to show, such as "L2H3"; empty: those that `all` says
 };
@@ -30,8 +29,7 @@ struct HeadTableOptions {
 /// @throws ShapeError if a Field lacks the axes that its analysis gives it, or options.sort names no column
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
 
-/// Keeps the rows to show: those of options.heads; without these, all rows or the first ten, as options.all
-/// says.
+/// Keeps the rows to show: those of options.heads, or if that is empty those that options.all says.
 /// @param columns  from sorted_columns()
 std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, const HeadTableOptions& options);
 
