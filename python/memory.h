@@ -31,7 +31,7 @@ inline std::shared_ptr<const void> kept(nb::object object) {
           }};
 }
 
-/// Makes a view of a Python array's rows, without a copy. Every array with strides is read through this.
+/// Views the rows of a Python array without a copy. Every array with strides is read by this function.
 /// @param rows  (T, width), where each row is contiguous; there may be gaps between rows
 /// @throws FormatError if a row is not contiguous, rows overlap, or the array is not aligned
 template <class Scalar, class... Said>

@@ -12,10 +12,10 @@ bool& quiet();
 /// Makes a callback that shows on standard error how far a command is, and about how much time is left. It
 /// shows nothing under -q. The first report starts the clock.
 ///
-/// On a terminal, a single line is rewritten at most twice a second, and when a stage begins. In logs, lines
-/// are added: the first after ten seconds. The next one follows when half of the time before the last line
-/// has passed again, at least ten seconds and at most five minutes. A new stage also gets a line if the last
-/// line is at least a minute old.
+/// On a terminal, a single line is rewritten at most twice a second, and also when a stage begins. In logs,
+/// lines are added: the first after ten seconds. The next line follows when half of the time before the last
+/// line has passed again, but at least ten seconds and at most five minutes. A new stage also gets a line if
+/// the last line is at least a minute old.
 ProgressCallback progress();
 
 /// Shows progress outside a job's stages: "reading", "writing results.h5", "figure offset_profile" 3 of 18.

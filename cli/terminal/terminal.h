@@ -16,7 +16,7 @@ void add_program(Attributes& provenance);
 
 /// Checks that everything was printed. Call this at the end of the program. Output that the reader closed
 /// early, as `head` does, is no error.
-/// @throws IoError if standard output refused some of it
+/// @throws IoError if standard output refused some of the output
 void require_printed();
 
 /// Prints a remark on standard error. Prints nothing under -q.

@@ -24,10 +24,10 @@ namespace headwave {
 /// @param rows  number of rows of the model's token embedding
 std::vector<std::int32_t> text_words(Index rows, const Tokenizer* tokenizer);
 
-/// Probabilities for drawing random words: p ~ 1 / rank, where ranks follow the ids, from the first token of
-/// more than one character on. The tokens before it, the alphabet (characters, bytes), have an order of their
-/// own and are left out, as are ids that were reserved ([unused7]). If there is no such token or no
-/// tokenizer, ranks begin at the first id.
+/// Probabilities for drawing random words: p ~ 1 / rank. Ranks follow the ids, from the first token of more
+/// than one character on. Earlier tokens are the alphabet (characters, bytes), whose order means something
+/// else. They are left out, as are ids that were reserved ([unused7]). If there is no tokenizer, or no token
+/// of more than one character, ranks begin at the first id.
 ///
 /// @param tokenizer  null if unknown
 /// @throws FormatError if no token stands for text

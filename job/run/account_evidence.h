@@ -28,9 +28,9 @@ struct AccountEvidenceOptions {
 /// Queries are not moved. If a head reads only positions, all of its attention moves by -u. If it finds
 /// words, its attention stays where the words are. The keys of (1) come from a pass of the moved model.
 /// Everything else comes from the model as it is, so that no head is affected by the moved keys of another
-/// head. A causal head sees only moved keys with j + u <= i. Let w and A^X be those of attention_bits(), A'^X
-/// the same with moved keys, and A*^X the same with unmoved keys, but only those that stay visible when
-/// moved. E is the mean over chosen queries, in all documents, that see a text key at offset t:
+/// head. A causal head sees only moved keys with j + u <= i. Let w and A^X be as in attention_bits(). A'^X is
+/// computed with moved keys, and A*^X with unmoved keys, but only with those that stay visible when moved. E
+/// is the mean over chosen queries, in all documents, that see a text key at offset t:
 ///
 ///     p(t) = E w_i A^X_i(i+t),  p'(t) = E w_i A*^X_i(i+t),  p_u(t) = E w_i A'^X_i(i+t)
 ///     moved = argmin_a sum over t of (p_u(t) - a p(t + u) - (1 - a) p'(t))^2              (3)

@@ -86,8 +86,8 @@ class DocumentPass {
   /// Does the whole pass: prepares, runs every document, and adds up the sums.
   /// @param report  receives the stages "preparation" and "attention"
   /// @param kept    file of an earlier run to continue, to which sums are saved now and then; may be null
-  /// @throws any Error that prepare(), look() and ResumeFile throw; if several documents fail, that of the
-  ///         first
+  /// @throws any Error that prepare(), look() and ResumeFile throw; if several documents fail, the Error of
+  ///         the first
   void run(StageReport& report, ResumeFile* kept = nullptr);
 
   /// Runs the documents of some blocks. Gives each block to `taken` as soon as the block is complete, in the

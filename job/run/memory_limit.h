@@ -12,9 +12,9 @@
 namespace headwave {
 
 /// Measures the resident memory of this process every few milliseconds while the object lives, and keeps the
-/// largest value. Sets a flag before memory exceeds a limit: when memory would exceed it at the next
-/// measurement, if it keeps growing as fast as between the last two. Before setting the flag, it gives freed
-/// memory back to the system and measures again.
+/// largest value. It also sets a flag before memory exceeds a limit. The flag is set if memory would exceed
+/// the limit at the next measurement, growing as fast as between the last two. Before setting the flag, the
+/// object gives freed memory back to the system and measures again.
 class MemoryWatch {
  public:
   /// @param limit  bytes; 0: no limit
@@ -65,7 +65,7 @@ class SideBySide {
   Index next_, most_;
 };
 
-/// Resident memory, in bytes, that is allowed without a limit: the present memory and 70 % of the free
+/// The default limit of resident memory, in bytes: the present memory of this process and 70 % of the free
 /// memory.
 std::int64_t usual_memory_limit();
 

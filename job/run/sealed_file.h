@@ -12,7 +12,7 @@
 
 namespace headwave {
 
-/// The purpose of a sealed file, and what to do about one that cannot be used.
+/// The purpose of a sealed file, and the remedies in errors about a file that cannot be used.
 struct SealedKind {
   std::string name;           ///< what the file contains, as in its first line: "an unfinished run"
   std::vector<Remedy> anew;   ///< remedies if the file is damaged

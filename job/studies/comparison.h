@@ -37,10 +37,11 @@ struct ComparisonOptions {
 /// head is called changed although none is.
 ///
 /// Neighbouring documents are alike, so the test permutes blocks of documents, as long as the level allows.
-/// Texts by two authors, or of two articles, still differ, and such a difference counts as a change. So do
-/// other models or options; the provenance says which of these differ. If both results read one source, only
-/// the documents that both have are compared. Profiles (1) depend on the length of documents, so two results
-/// are refused if each has documents of one length and these lengths differ.
+/// Texts by two authors, or of two articles, still differ, and such a difference counts as a change. A
+/// difference between models or options also counts as a change; the provenance says which settings differ.
+/// If both results read one source, only the documents that both have are compared. Profiles (1) depend on
+/// the length of documents, so two results are refused if each has documents of one length and these lengths
+/// differ.
 ///
 /// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this
 /// project's, with the normal quantile z and a Bonferroni correction.

@@ -38,8 +38,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
         ids: token ids: one list for each document, an array (documents, T), one long list that is cut into documents, or a file
         states: hidden states, queries and keys, or attention: a file, an array, a dict of arrays with the names in docs/inputs.md, or
             a tuple with the attention of each layer (docs/python.md)
-        profiles: sums from headwave.watch(model, null=True), as its result() or as a file that this saved (docs/profiles.md)
-        random_tokens: number of random tokens in a row; every document repeats its row three times
+        profiles: sums from headwave.watch(model, null=True), as its result() or as a file saved from it (docs/profiles.md)
+        random_tokens: number of random tokens; every document contains a sequence of so many tokens three times, one after another
         documents: number of documents; None: all stored documents of `states`; of other sources all documents, but at most 100
         length: tokens of each document that is cut from a text or a long list; None: 512, or fewer if the model cannot read as many
         special_tokens: whether every document begins and ends with the tokenizer's opening and closing token
@@ -142,7 +142,7 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
         rows: number of first rows of the position table that are read; 0: those that look trained
         draws: number of random rotations that form the null of the prediction from weights
         level: accepted share of false offsets among these predictions
-        passes: number of documents of random words that pass through the model, drawn with probability ~ 1 / rank by id; 0: weights only
+        passes: number of documents of random words that pass through the model; words are drawn with p ~ 1 / rank by id; 0: weights only
         map, layers, weights, progress: as in run()
 
     Returns:

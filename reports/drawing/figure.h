@@ -60,7 +60,7 @@ struct FigurePanels {
   double points = 0;                     ///< size of the letters of these two titles, in points; 0: as along axes
   std::vector<LegendEntry> legend = {};  ///< in a row above all panels
   std::vector<std::string> notes = {};   ///< small letters below everything: what letters and inks mean
-  std::size_t color_steps = 0;           ///< number of colours for things in an order (layers); 0: colours of amounts
+  std::size_t color_steps = 0;           ///< number of colours for things in an order (layers); 0: palette for amounts
   std::size_t of = 0;                    ///< number of things that could be shown, for Figure::shown; 0: no such text
   std::string what = "heads", chosen = {};  ///< what these things are called, and which are shown: ", the strongest"
   std::function<void(Panel& panel, std::size_t k)> fill = {};  ///< draws panel k

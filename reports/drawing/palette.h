@@ -29,7 +29,8 @@ constexpr Ink rest{0xCFCFCF};   ///< shares that belong to no kind
 /// Colour i of Okabe and Ito's eight, which colour-blind readers can tell apart. From i = 8 on, colours
 /// repeat.
 ///
-/// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
+/// Source: Okabe and Ito 2008, Color Universal Design. The order is this project's: strong colours first,
+/// yellow last.
 Ink categorical(Index i);
 
 /// Black or white, whichever is easier to read on a background of this ink.
@@ -40,7 +41,7 @@ std::string color_of(Ink ink);
 
 /// gnuplot's `set palette` for amounts from zero: viridis, from dark to light in perceptually even steps.
 ///
-/// Source: van der Walt and Smith 2015; ten colours, the rest interpolated.
+/// Source: van der Walt and Smith 2015; ten of their colours, between which gnuplot interpolates.
 std::string sequential_palette();
 
 /// gnuplot's `set palette` command for things in an order, such as layers, with one colour of viridis for

@@ -199,7 +199,7 @@ class Panel {
   std::vector<Series> series = {};  ///< plotted data; later entries cover earlier ones
   std::vector<Panel> others = {};   ///< panels in other parts of the same place in the grid
 
-  /// Restricts the panel to a part of its height, between the shares `low` and `high` of it.
+  /// Restricts the panel to the part of its height between the shares `low` and `high` (0: bottom, 1: top).
   void part(double low, double high);
 
   [[nodiscard]] bool is_leftmost() const { return leftmost_; }

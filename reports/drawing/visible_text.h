@@ -23,7 +23,7 @@ Index display_width(std::string_view text);
 /// Shortens a text to at most `width` columns by replacing its end with an ellipsis. A text that fits stays
 /// as it is. Combining marks stay with their character.
 /// @param text   UTF-8
-/// @param width  columns, at least 1
+/// @param width  largest width in columns, at least 1
 std::string shortened(std::string_view text, Index width);
 
 /// Width of a line on the terminal, in columns. Sentences are broken at it, and the short table fits into it.

@@ -18,7 +18,7 @@ constexpr std::array<const char*, 4> part_names{"sink", "position", "word", "mat
 struct HeadSentence {
   HeadName name;
   double bits = not_defined;                     ///< bits beyond uniform attention; NaN: undefined
-  std::array<double, part_names.size()> part{};  ///< bits of each of part_names
+  std::array<double, part_names.size()> part{};  ///< bits of each part, in the order of part_names
   double offset = not_defined;  ///< first preferred offset, in tokens; NaN if position is less than a fifth of the bits
   std::string text = {};        ///< the sentence without its full stop; empty: the head is undefined
   std::string looks = {};       ///< "1 ahead; special tokens": the largest part, and another with a fifth of the bits

@@ -14,7 +14,7 @@ struct HeadTableOptions {
   bool all = false;                     ///< true: every head; false: the first ten rows, the strongest heads by default
   bool wide = false;                    ///< true: every column with content; false: where, how strongly and why
   std::string sort = {};                ///< name of a column of head_data() to sort by; empty: strongest first
-  std::vector<std::string> heads = {};  ///< the heads to show, such as "L2H3"; empty: those that `all` says
+  std::vector<std::string> heads = {};  ///< the heads to show ("L2H3"); empty: all heads, or the first ten rows
 };
 
 /// Makes the columns of the table of heads, with all rows in the order of options.sort. The columns depend on
