@@ -13,17 +13,17 @@
 
 namespace headwave::python {
 
-/// The contiguous bytes of an array.
+/// The bytes of a contiguous array.
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// The name of a tensor, its type as safetensors names it ("F32"), its shape, and its bytes.
+/// A tensor: its name, its type in safetensors' notation ("F32"), its shape, and its bytes.
 using RawArray = std::tuple<std::string, std::string, std::vector<std::int64_t>, Bytes>;
 
 inline std::span<const std::byte> span_of(const Bytes& bytes) {
   return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
-/// A reference to a Python object for C++ code. It may be released on any thread, and takes Python's lock to do so.
+/// Keeps a Python object alive for C++ code. Any thread may release the reference; it takes Python's lock.
 inline std::shared_ptr<const void> kept(nb::object object) {
   return {object.release().ptr(), [](const void* held) {
             const nb::gil_scoped_acquire lock;
@@ -31,9 +31,9 @@ inline std::shared_ptr<const void> kept(nb::object object) {
           }};
 }
 
-/// A view of the rows of a Python array, without a copy. Arrays with strides are read through this function only.
-/// @param rows  (T, width), each row contiguous; rows may be apart
-/// @throws FormatError if the array is laid out otherwise, or is not aligned
+/// Views the rows of a Python array without a copy. Every array with strides is read by this function.
+/// @param rows  (T, width), where each row is contiguous; there may be gaps between rows
+/// @throws FormatError if a row is not contiguous, rows overlap, or the array is not aligned
 template <class Scalar, class... Said>
 MatrixViewOf<Scalar> laid_out(const nb::ndarray<const Scalar, Said...>& rows, const char* name) {
   const auto count = static_cast<Index>(rows.shape(0)), width = static_cast<Index>(rows.shape(1));
@@ -45,8 +45,8 @@ MatrixViewOf<Scalar> laid_out(const nb::ndarray<const Scalar, Said...>& rows, co
   return {rows.data(), count, width, apart};
 }
 
-/// A numpy array that takes over a matrix.
-/// @param shape  of the array, which has as many entries as the matrix
+/// Makes a numpy array that owns a matrix, without a copy.
+/// @param shape  the array's shape, with as many entries in all as the matrix
 template <class Scalar>
 nb::object owned(MatrixOf<Scalar> matrix, const std::vector<std::size_t>& shape) {
   auto* whole = new MatrixOf<Scalar>(std::move(matrix));
@@ -55,7 +55,7 @@ nb::object owned(MatrixOf<Scalar> matrix, const std::vector<std::size_t>& shape)
                   nb::rv_policy::reference);
 }
 
-/// A (T, width) array, or none.
+/// A (T, width) array; empty if it is missing.
 using Rows32 = std::optional<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
 inline Matrix32 matrix_of(const Rows32& rows) {
@@ -63,12 +63,12 @@ inline Matrix32 matrix_of(const Rows32& rows) {
   return laid_out(*rows, "a stored layer");
 }
 
-/// The document in a dict of "name", "ids", "tokens", "special" and "layers". The last is a list of
-/// (layer, states, query, key) with None for missing arrays.
+/// Makes a document from a dict with "name", "ids", "tokens", "special" and "layers". "layers" is a list of
+/// (layer, states, query, key), where missing arrays are None.
 Document document_of(const nb::dict& dict);
 
-/// Opens an input by waited_for().
-/// @param name  of the input in messages
+/// Opens an input in waited_for(), and checks that at least one document has two tokens.
+/// @param name  name of the input in messages
 /// @throws ShapeError if no document has two tokens
 template <class Open>
 JobInput opened(const std::string& name, const Open& open) {

@@ -5,11 +5,11 @@
 
 namespace headwave::python {
 
-/// Job options from a dict by name, such as reach or fdr.
+/// Makes job options from a dict of option names, such as reach or fdr, and values.
 /// @throws FormatError if an option is unknown, or its value has the wrong type
 JobOptions options_of(const nb::dict& given);
 
-/// The defaults of all job options, by name.
+/// A dict of all job options and their defaults.
 nb::dict job_options();
 
 }  // namespace headwave::python

@@ -22,7 +22,7 @@ namespace headwave::python {
 
 namespace nb = nanobind;
 
-// Each of these adds the bindings of one source file to the module.
+// Each of these functions adds the bindings of one source file to the module.
 void add_errors(nb::module_& module);
 void add_results(nb::module_& module);
 void add_attention(nb::module_& module);
@@ -31,11 +31,12 @@ void add_profiles(nb::module_& module);
 void add_studies(nb::module_& module);
 void add_capture(nb::module_& module);
 
-/// A str of bytes that may not be UTF-8: invalid bytes become U+FFFD.
+/// Makes a str from bytes that may not be UTF-8. Invalid bytes become U+FFFD.
 nb::str text_of(const std::string& bytes);
 
-/// Attributes as a dict of str, numbers and lists of numbers.
+/// Converts attributes to a dict of str, numbers and lists of numbers.
 nb::dict dict_of(const Attributes& attributes);
+/// Converts a dict back to attributes.
 /// @throws FormatError if a value is neither a str nor a number, such as a list
 Attributes attributes_of(const nb::dict& dict);
 

@@ -13,12 +13,12 @@
 
 namespace headwave::python {
 
-/// Runs work in a second thread. Meanwhile the calling thread releases Python's lock and checks for signals every
-/// 50 ms: Ctrl-C stops the work.
-/// @throws what the work throws; or, once the work has ended, what the handler of a signal raised
+/// Runs work in a second thread. Meanwhile the calling thread releases Python's lock, and checks for signals
+/// every 50 ms, so that Ctrl-C stops the work.
+/// @throws after the work has ended: whatever the work threw, or what a signal's handler raised
 void wait_for(const std::function<void()>& work);
 
-/// wait_for(), with the result of the work.
+/// Runs work by wait_for(), and returns its result.
 template <class Work>
 auto waited_for(const Work& work) {
   std::optional<decltype(work())> found;
@@ -26,14 +26,15 @@ auto waited_for(const Work& work) {
   return std::move(*found);
 }
 
-/// A callback that reports the progress of a job to a Python function.
-/// @param callable  takes a line such as "attention: 12 of 100, about 40 s left"; None: nothing is reported
+/// Makes a callback that reports the progress of a job to a Python function.
+/// @param callable  is called with lines such as "attention: 12 of 100, about 40 s left"; None: nobody is
+///                  told
 ProgressCallback told_to(const nb::object& callable);
 
-/// Runs work that makes results and reports its progress, by waited_for().
+/// Runs work that makes results by waited_for(), and reports its progress.
 /// @param progress  for told_to()
 /// @param work      a function of (const ProgressCallback&)
-/// @returns its result, and the command with its start and duration
+/// @returns the work's result; and the command, its start and its duration
 template <class Work>
 auto made(const std::string& command, const nb::object& progress, const Work& work) {
   MadeBy by{command, std::time(nullptr), 0};
@@ -43,7 +44,7 @@ auto made(const std::string& command, const nb::object& progress, const Work& wo
   return std::pair(std::move(found), std::move(by));
 }
 
-/// (kind, result) for every kind of attention. Adds `by` to each provenance.
+/// Pairs (kind, result), one for every kind of attention. Adds `by` to each provenance.
 std::vector<std::pair<std::string, Result>> named_results(std::vector<KindResult> found, const MadeBy& by);
 
 }  // namespace headwave::python

@@ -9,8 +9,8 @@ namespace headwave::cli {
 /// Exit codes of the program.
 constexpr int done = 0, failed = 1, usage = 2, different = 3;
 
-/// A subcommand adds its options to the program, and puts its action into `chosen`. main() calls it after
-/// the line is parsed.
+/// The action of a subcommand; returns an exit code. Each add_...() adds a subcommand with its options to the
+/// program. If the command line names it, its action is put into `chosen`, and main() calls it after parsing.
 using Command = std::function<int()>;
 
 void add_demo(CLI::App& program, Command& chosen);

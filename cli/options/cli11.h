@@ -1,6 +1,7 @@
 #pragma once
 
-// The names of CLI11 that headers here use. Sources that do more include <CLI/CLI.hpp>, slow to read.
+// The classes of CLI11 that headers here name. Sources that call CLI11 include <CLI/CLI.hpp>, which compiles
+// slowly.
 namespace CLI {
 
 class App;

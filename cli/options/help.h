@@ -7,20 +7,21 @@
 
 namespace headwave::cli {
 
-/// An example: the command line after "headwave ", and what it does.
+/// An example in --help: the command line after "headwave ", and what this command line does.
 struct Example {
   std::string line, what;
 };
 
-/// Adds examples to a command, which --help shows after the options.
+/// Adds examples to a command. --help shows them after the options.
 void add_examples(CLI::App& command, const std::vector<Example>& examples);
 
-/// Lays out --help of a program and its commands as CLI11 does, but with wrapped lines and each option as
-/// "--documents N  number of documents (1 to 1000, default 20)". help2man makes the man pages from it.
+/// Sets the layout of --help for a program and its commands: as in CLI11, but with wrapped lines, and with
+/// each option as "--documents N  number of documents (1 to 1000, default 20)". help2man makes the man pages
+/// from this text.
 void lay_out_help(CLI::App& program);
 
-/// The error of a command line, in one line. For an unknown name it adds the nearest command or option.
-/// @param error  what `program` threw while it parsed, or a command afterwards
+/// Describes an error of a command line in one line. For an unknown command or option, adds the nearest name.
+/// @param error  the error that `program` threw while parsing, or that a command threw afterwards
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
 
 }  // namespace headwave::cli

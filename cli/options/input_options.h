@@ -19,55 +19,57 @@ namespace headwave::cli {
 
 /// Which part of a model is opened, and where its weights are kept.
 struct PlaceOptions {
-  std::string layers;  ///< "0-7"; empty: all
+  std::string layers;  ///< range of layers, "0-7"; empty: all layers
   std::string weights = "auto";
-  std::string max_memory;  ///< as for byte_size(); empty: the free memory of the machine
+  std::string max_memory;  ///< limit, as for byte_size(); empty: the free memory of the machine
 };
 
 /// Adds --layers and --weights.
 void add_place_options(CLI::App& command, PlaceOptions& options);
 
-/// The model of --model and --map, with these options.
+/// Combines --model, --map and the place options.
 ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options);
 
-/// Where a model and its documents come from, and which interventions change them.
+/// Options that say where a model and its documents come from, and which interventions change them.
 struct InputOptions {
   std::filesystem::path model, map, text, target, ids, states, profiles;
   PlaceOptions place;
   PackingOptions packing;
   StoredStatesOptions stored;
   std::string axes;         ///< --axes of stored states, as typed
-  Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
+  Index random_tokens = 0;  ///< period of repeated random tokens; 0: other documents
   std::vector<std::string> interventions;
   InterventionOptions intervening;
 };
 
-/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --states,
-/// --profiles, --random-tokens, --intervene and their companions.
+/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --states, --profiles, --random-tokens,
+/// --intervene and the options that belong to these.
 void add_input_options(CLI::App& command, InputOptions& options);
 
 /// Refuses options that would have no effect.
-/// @throws CLI::ValidationError
+/// @throws CLI::ValidationError naming the first such option
 void require_usage(const CLI::App& command, const InputOptions& options);
 
-/// Opens the input that the options name, and prints each remark about it once to stderr.
-/// @param seed  of random tokens and shuffled words
+/// Opens the input that the options name. Prints each remark about the input once to standard error.
+/// @param seed  seed of random tokens and shuffled words
 JobInput input_of(InputOptions& options, std::uint64_t seed);
 
-/// Whether --text is the text itself: words with spaces between them, no file of that name, and neither a
-/// slash nor an ending such as .txt.
+/// Whether --text contains the text itself instead of a file's name: words with spaces between them, where no
+/// file has this name, and there is neither a slash nor an ending such as .txt.
 bool is_sentence(const std::filesystem::path& text);
 
-/// "rows 207 to 511 of the position table look as if they were never trained (...); rows 0 to 206 are read
-/// (--rows 512 reads all)". Empty if the table has no such rows, or trained rows remain unread.
-/// @param provenance  of the result, with the attributes of add_trained_rows() (job/run/provenance.h)
+/// Describes which rows of the position table were read: "rows 207 to 511 of the position table look as if
+/// they were never trained (...); rows 0 to 206 are read (--rows 512 reads all)". Empty if all rows look
+/// trained, or if not all trained rows were read.
+/// @param provenance  the result's provenance, with the attributes of add_trained_rows()
+///                    (job/run/provenance.h)
 /// @param read        number of rows read
 std::string rows_read_text(const Attributes& provenance, Index read);
 
-/// Help of --rows, for commands that read a position table and no documents.
+/// Help text of --rows, for commands that read a position table and no documents.
 constexpr const char* rows_help = "first rows of the position table to read; 0: those that look trained";
 
-/// Prints a remark unless it was printed before: a command may open its input twice.
+/// Prints a remark to standard error, but each remark only once, since a command may open its input twice.
 void say_once(const std::string& remark);
 
 }  // namespace headwave::cli

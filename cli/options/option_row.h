@@ -8,15 +8,15 @@
 
 namespace headwave::cli {
 
-/// Adds options to a command, one row each: name, value, placeholder, help, and a check of the value.
+/// Adds options to a command, one for each call: name, value, placeholder, help, and a check of the value.
 class OptionRows {
  public:
-  /// @param group  heading in --help; null: Options
+  /// @param group  heading of these options in --help; null: "Options"
   explicit OptionRows(CLI::App& command, const char* group = nullptr) : command_(command), group_(group) {}
 
   /// @param name   "--length"; "!--no-figures" sets a flag to false
-  /// @param value  if it is a bool, the option is a flag
-  /// @param takes  placeholder of the value in --help; null: N, X or TEXT by its type
+  /// @param value  receives the option's value; a bool makes the option a flag
+  /// @param takes  placeholder of the value in --help; null: N, X or TEXT, depending on the type of `value`
   template <class Value>
   CLI::Option* operator()(const char* name, Value& value, const char* takes, const std::string& help,
                           const std::optional<CLI::Validator>& check = {}) const {

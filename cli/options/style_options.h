@@ -8,11 +8,11 @@
 
 namespace headwave::cli {
 
-/// Adds --formats and --figure-width, with checks of their values.
+/// Adds --formats and --figure-width, and checks their values.
 /// @param formats, inches  must outlive the command
 void add_style_options(CLI::App& command, std::vector<std::string>& formats, double& inches);
 
-/// Whether the command was given one of these options.
+/// Whether --formats or --figure-width was given to the command.
 bool styles_figures(const CLI::App& command);
 
 }  // namespace headwave::cli

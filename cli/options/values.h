@@ -8,29 +8,29 @@
 
 namespace headwave::cli {
 
-// Validators of options. Each refuses a wrong value in one line that says what was expected and found.
-// Descriptions of words also appear in --help: "pdf, svg or png".
+// Validators of options. Each refuses a wrong value in one line that says what was expected and what was
+// found. The description of a validator also appears in --help: "pdf, svg or png".
 
-/// A whole number in decimal digits, low <= number <= high.
+/// Accepts a whole number in decimal digits, low <= number <= high.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
 
-/// The same, but 0 is allowed too.
+/// Accepts 0 and what whole_number() accepts.
 CLI::Validator none_or_whole_number(std::int64_t low, std::int64_t high);
 
-/// A finite number, low <= number <= high.
+/// Accepts a finite number, low <= number <= high.
 CLI::Validator real_number(double low, double high);
 
-/// A whole number of at least 0 that results and job files can hold, for seeds. Without it the parser would
-/// turn negative numbers into huge ones.
+/// Accepts a seed: a whole number of at least 0 that results and job files can hold. Without this check the
+/// parser would turn negative numbers into huge numbers.
 CLI::Validator not_negative();
 
-/// A size in bytes with its unit: 512MB, 1.5GB, 2GiB.
+/// Accepts a size in bytes with its unit: 512MB, 1.5GB, 2GiB.
 CLI::Validator byte_size();
 
-/// Reads a size that byte_size() accepts: 1000 bytes to the kB, 1024 to the KiB.
+/// Reads a size that byte_size() accepts, and gives it in bytes. A kB has 1000 bytes, a KiB 1024.
 std::int64_t bytes_of(const std::string& size);
 
-/// One of a few words. After a near miss the message suggests the word.
+/// Accepts one of a few words. If the value nearly matches one of them, the message suggests that word.
 CLI::Validator one_of(std::vector<std::string> words);
 
 }  // namespace headwave::cli

@@ -12,36 +12,36 @@
 
 namespace headwave::cli {
 
-/// The files from which an input is read; "-" is standard input.
+/// The files from which an input is read. "-" means standard input.
 std::vector<std::filesystem::path> read_files(const InputOptions& input);
 
-/// The files that a command will write, by their names within its folder.
+/// The files that a command may write, by their names within its folder.
 struct OutputFiles {
-  std::vector<std::filesystem::path> written;     ///< files that it may write; none is replaced without --force
-  std::filesystem::path lock = ".headwave.lock";  ///< lock that one process holds at a time
+  std::vector<std::filesystem::path> written;     ///< files that the command may write; --force allows replacing them
+  std::filesystem::path lock = ".headwave.lock";  ///< lock file, which one process holds at a time
   std::string option = "--out";                   ///< the option that names the folder
-  std::vector<std::filesystem::path> read = {};   ///< files that the command reads; --force replaces none
+  std::vector<std::filesystem::path> read = {};   ///< files that the command reads; they are never replaced
 };
 
-/// The folder to which a command writes. It is opened before anything is computed, so that errors come at
-/// once and not after hours. While the object lives, no other command writes there.
+/// The folder to which a command writes. It is opened before anything is computed, so that errors appear at
+/// once and not after hours. While the object lives, no other command writes to the folder.
 class OutputFolder {
  public:
-  /// Makes the folder and takes its lock.
-  /// @param force  whether any file may be replaced
+  /// Makes the folder if it is missing, and takes its lock.
+  /// @param force  whether existing files may be replaced
   /// @throws IoError if an input would be replaced, a file exists and may not be replaced, another command
-  ///         writes there, or the folder cannot be written to
+  ///         writes to the folder, or the folder cannot be written to
   OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   [[nodiscard]] bool may_replace() const { return force_; }
 
-  /// Makes a folder inside, if it is missing.
+  /// Makes a folder inside this one, if it is missing.
   /// @throws IoError if it cannot be made
   [[nodiscard]] std::filesystem::path inside(const std::filesystem::path& name) const;
 
-  /// Removes files of an earlier result, and then folders inside that are empty.
-  /// @throws IoError if one cannot be removed
+  /// Removes files of an earlier result, and then the folders inside this one that become empty.
+  /// @throws IoError if a file cannot be removed
   void remove(const std::vector<std::filesystem::path>& files) const;
 
  private:

@@ -15,43 +15,44 @@
 
 namespace headwave::cli {
 
-/// Options that are shared by every command that writes a result folder.
+/// Options of every command that writes a result folder.
 struct FolderOptions {
   std::filesystem::path folder;
-  bool force = false;                                           ///< replace existing files
-  bool figures = true;                                          ///< false: neither figures nor a page
-  std::function<bool()> styles_figures = [] { return false; };  ///< whether an option says how figures look
+  bool force = false;                                           ///< whether existing files may be replaced
+  bool figures = true;                                          ///< whether to write figures and a page
+  std::function<bool()> styles_figures = [] { return false; };  ///< whether --formats or --figure-width was given
   FigureOptions drawing;
-  HeadTableOptions table;  ///< its heads are taken from `drawing`
+  HeadTableOptions table;  ///< `heads` of the table are those of `drawing`
 };
 
-/// Adds --formats and --figure-width.
-/// @param of_text  adds --heads and --map-tokens too, for results of a text
+/// Adds the options of figures, --formats and --figure-width.
+/// @param of_text  true: also add --heads and --map-tokens, for results of a text
 void add_drawing_options(CLI::App& command, FigureOptions& options, bool of_text = true);
 
 /// Adds --out, --force and --no-figures.
 void add_folder_options(CLI::App& command, FolderOptions& options, bool required);
 
-/// Adds --all, --wide and --sort, which are not in job files.
+/// Adds --all, --wide and --sort, which job files cannot contain.
 void add_table_options(CLI::App& command, HeadTableOptions& options);
 
-/// Opens the folder, before anything is computed.
-/// @param read  files that the command reads; none may be replaced
-/// @throws IoError if an input would be replaced, a file exists and --force was not given, nothing can be
-///         written, or gnuplot is missing although an option says how figures look
+/// Opens the output folder. Call this before anything is computed.
+/// @param read  files that the command reads; they are never replaced
+/// @throws IoError as OutputFolder, or if gnuplot is missing although --formats or --figure-width was given
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
 
-/// Writes results.h5, in a folder for each kind of attention if there are several. The files get their names
-/// once all are written; then other files of an earlier result are removed.
-/// @param results  get version, command and time as provenance
+/// Writes results.h5. If there are several kinds of attention, each has a folder of its own. The files get
+/// their final names only when all of them are written. Then other files of an earlier result are removed.
+/// @param results  the call adds version, command and time to their provenance
 void write_results(const OutputFolder& folder, std::vector<KindResult>& results);
 
-/// head_answer(), the options that show more, and the sentences of chosen heads.
+/// Makes the text for a terminal: head_answer(), a hint at the options that show more, and the sentences of
+/// the heads in options.heads.
 std::string seen_head_table(const Result& result, const HeadTableOptions& options);
 
-/// Prints written results: their tables, or what `print` prints. Unless --no-figures was given, writes
-/// report.html and, if gnuplot is installed, figures/ beside them. Says what was written.
-/// @param did  what was done with results.h5, in that message
+/// Shows results that were written: prints their tables, or calls `print` if it is given. Unless --no-figures
+/// was given, writes report.html and, if gnuplot is installed, figures/ beside them. Then says what was
+/// written.
+/// @param did  verb for results.h5 in this last message
 void show_results(const OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   std::function<void()> print = {}, const char* did = "wrote");
 

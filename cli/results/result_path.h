@@ -7,18 +7,19 @@
 
 namespace headwave::cli {
 
-/// The file in a run's folder from which it is resumed.
+/// The file in a run's folder from which an interrupted run is resumed.
 constexpr const char* unfinished_name = "results.unfinished";
 
 /// Refuses a folder that contains an unfinished run.
-/// @throws IoError that says how to finish it: with --resume, or from its parts with `headwave merge`
+/// @throws IoError that says how to finish the run: with --resume, or from its parts with `headwave merge`
 void require_no_begun_run(const std::filesystem::path& folder);
 
-/// The result file that a path names: the file itself, or results.h5 in the folder.
-/// @throws IoError if a folder contains none, or several, which it names, for kinds of attention
+/// The result file that a path means: the file itself, or results.h5 in the folder.
+/// @throws IoError if a folder contains no result, or several for kinds of attention, which the message names
 std::filesystem::path result_path(const std::filesystem::path& path);
 
-/// The result files in a folder: results.h5, listed as `self` whatever its attention, or one for each kind.
+/// The result files in a folder: results.h5, which is listed as `self` whatever its kind of attention is, or
+/// one file for each kind.
 std::map<AttentionKind, std::filesystem::path> result_files(const std::filesystem::path& folder);
 
 }  // namespace headwave::cli

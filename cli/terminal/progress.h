@@ -6,21 +6,22 @@
 
 namespace headwave::cli {
 
-/// Whether -q was given.
+/// Whether -q was given, as a flag that can be set.
 bool& quiet();
 
-/// Shows on standard error where a command stands and about how much time is left; nothing under -q. The
-/// first call starts the clock.
+/// Makes a callback that shows on standard error how far a command is, and about how much time is left. It
+/// shows nothing under -q. The first report starts the clock.
 ///
-/// On a terminal, one line overwrites itself at most twice a second. In logs, plain lines are written: the
-/// first after ten seconds, each further one after half the time so far (at least ten seconds, at most five
-/// minutes), and one when a stage begins after a minute without a line.
+/// On a terminal, a single line is rewritten at most twice a second, and also when a stage begins. In logs,
+/// lines are added: the first after ten seconds. The next line follows when half of the time before the last
+/// line has passed again, but at least ten seconds and at most five minutes. A new stage also gets a line if
+/// the last line is at least a minute old.
 ProgressCallback progress();
 
-/// Shows what is not a stage of a job: "reading", "writing results.h5", "figure offset_profile" 3 of 18.
+/// Shows progress outside a job's stages: "reading", "writing results.h5", "figure offset_profile" 3 of 18.
 void progress_at(const std::string& what, Index number = 0, Index total = 1);
 
-/// Clears the line, so that what is printed next starts clean.
+/// Clears the progress line, so that the next output starts on an empty line.
 void end_progress();
 
 }  // namespace headwave::cli

@@ -8,30 +8,31 @@
 
 namespace headwave::cli {
 
-/// Remembers the command line in a form that can be typed again, and when it started.
+/// Remembers the command line, in a form that can be typed again, and the time at which the command started.
 void remember_command_line(int argc, char** argv);
 
 /// Adds the program and the command to a result's provenance. Every command that writes a result calls this.
 void add_program(Attributes& provenance);
 
-/// Checks at the end of the program that everything was printed.
-/// @throws IoError if standard output refused some of it
+/// Checks that everything was printed. Call this at the end of the program. Output that the reader closed
+/// early, as `head` does, is no error.
+/// @throws IoError if standard output refused some of the output
 void require_printed();
 
-/// Prints a remark on standard error; nothing under -q.
+/// Prints a remark on standard error. Prints nothing under -q.
 void say(const std::string& text);
 
-/// Prints before files are written. The files are finished even if standard output fails, which
-/// require_printed() reports at the end.
+/// Calls `print`, and goes on even if standard output fails, so that files can still be written afterwards.
+/// require_printed() reports the failure at the end.
 void try_to_print(const std::function<void()>& print);
 
 /// Whether the reader of standard output has closed it, as `head` does.
 bool is_unread();
 
-/// A word as POSIX shells read it: quoted if necessary.
+/// Quotes a word for POSIX shells, if necessary.
 std::string shell_word(const std::string& word);
 
-/// An error in the words of the command line: its finding, and its remedies as options to type.
+/// Describes an error for the command line: what is wrong, and its remedies as options to type.
 std::string error_message(const std::exception& error);
 
 }  // namespace headwave::cli

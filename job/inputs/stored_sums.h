@@ -14,51 +14,52 @@
 
 namespace headwave {
 
-/// The value of `ids_sha256` in the provenance if some of the documents' ids are unknown.
+/// The value of `ids_sha256` in the provenance if the token ids of some documents are unknown.
 inline constexpr const char* documents_not_seen = "not seen";
 
-/// Sums over documents that a running model gave (docs/profiles.md), in the form of the analyses' own sums.
-/// Nothing after them notices that no document was run here.
+/// Sums over documents that were measured in a running model (docs/profiles.md), in the form that the
+/// analyses themselves use. The rest of a job treats these sums like those of documents that it ran.
 class StoredSums {
  public:
-  /// @param profiles  may lack the arrays that `traces` holds
+  /// @param profiles  may lack the arrays from which `traces` was made
   StoredSums(OffsetTraceSum traces, StoredProfiles profiles)
       : traces_(std::move(traces)), profiles_(std::move(profiles)) {}
 
-  /// Fills the pass of a job with these sums instead of documents. This object must outlive it.
+  /// Makes a Gather that fills a job's pass with these sums instead of documents. This object must outlive
+  /// it.
   /// @throws ShapeError if the job's reach is larger than that of the stored null
   [[nodiscard]] Gather gather(const JobOptions& options) const;
 
-  /// Why these sums give no account, if they give none.
+  /// Says why these sums give no account. Call it only if they give none.
   [[nodiscard]] std::string no_account() const;
 
-  /// Their name in messages: "profiles.h5".
+  /// The name of the sums in messages, such as "profiles.h5".
   [[nodiscard]] std::string file() const;
 
  private:
-  /// The sum of an analysis; null if the files contain none.
+  /// The sum for one analysis; null if the profiles contain none.
   [[nodiscard]] std::unique_ptr<DocumentSum> sum_of(const AnalysisKind& kind, const Site& site, Index reach) const;
 
   OffsetTraceSum traces_;
   StoredProfiles profiles_;
 };
 
-/// Refuses options that concern documents or weights, and a choice of analyses that sums cannot give.
-/// @throws ShapeError that names the option; as require_in_range() and chosen_analyses()
+/// Refuses options that concern documents or weights, and requests for analyses that sums cannot give.
+/// @throws ShapeError that names the option; any Error that require_in_range() and chosen_analyses() throw
 void require_options_of_sums(const JobOptions& options);
 
 /// A file of profiles, or profiles in memory.
 using GivenProfiles = std::variant<std::filesystem::path, NamedProfiles>;
 
-/// Reads sums over documents (data/sources/stored_profiles.h). Of an encoder-decoder, two kinds of attention
-/// are read, each as an input of its own (JobInput::others).
+/// Reads sums over documents (data/sources/stored_profiles.h). For an encoder-decoder, each kind of attention
+/// becomes an input of its own (JobInput::others).
 /// @param about  further facts about the documents, for the provenance of the results
 /// @throws Error as stored_profiles()
 JobInput profiles_input(GivenProfiles given, const Attributes& about = {});
 
-/// The weights of one stack summed by distance, from its arrays `first_offset`, `last_offset`, `weight`,
-/// `pairs` and `kept`.
-/// @throws FormatError if offset bins leave out a distance
+/// The attention weights of one stack, summed by distance. They come from the arrays `first_offset`,
+/// `last_offset`, `weight`, `pairs` and `kept`.
+/// @throws FormatError if the offset bins leave out a distance
 DistanceSum distance_sum(const StoredProfiles& profiles);
 
 }  // namespace headwave

@@ -17,11 +17,11 @@
 
 namespace headwave {
 
-/// The kinds of attention of a job, with the layers that a document passes through or that are stored of it.
-/// @param first  document of the source
+/// The kinds of attention of a job. Each Site has the layers that documents pass, or the stored layers.
+/// @param first  the source's first document
 std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first);
 
-/// The sums of one document, by kind of attention and then by analysis; null if there is no sum.
+/// The sums of one document, by kind of attention, then by analysis; null if an analysis has no sum.
 using DocumentFindings = std::vector<std::vector<std::unique_ptr<DocumentSum>>>;
 
 /// The sums of a block of documents, in the same layout.
@@ -30,12 +30,12 @@ using BlockSums = DocumentFindings;
 class SideBySide;
 class ResumeFile;
 
-/// Takes every document of a source through a model once, while the analyses of a job watch. The sums are
-/// merged in the order of documents, and of blocks of documents (DocumentBlocks), so that threads change no
-/// digit.
+/// Runs every document of a source through a model once, while the analyses of a job observe it. The sums are
+/// merged in the order of documents within a block, and then in the order of blocks (DocumentBlocks), so the
+/// number of threads changes no digit.
 ///
-/// Looking at documents and adding up are separate: one process may look at the documents of a block and
-/// write its sums as bytes, and another may read and add them.
+/// Observing documents and adding up their sums are separate: one process may run the documents of a block
+/// and write their sums as bytes, and another process may read and add them.
 class DocumentPass {
  public:
   /// @param model, source, options  must outlive the pass
@@ -53,53 +53,55 @@ class DocumentPass {
   /// The number of tokens of each document.
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
   [[nodiscard]] const DocumentBlocks& blocks() const { return blocks_; }
-  /// The number of documents that go through the model side by side now (memory_limit.h), layer by layer if
-  /// layers are read one by one.
+  /// The number of documents that go through the model side by side now (memory_limit.h). If layers are read
+  /// one by one, all of these documents pass one layer before the next is read.
   [[nodiscard]] Index together() const;
 
-  /// Makes and prepares the analyses. Call it once before the documents.
-  /// @throws Error as the analyses do: NumericError if weights are not finite
+  /// Makes and prepares the analyses. Call this once, before any document.
+  /// @throws any Error that the analyses throw, such as NumericError if weights are not finite
   void prepare();
-  /// Takes document i through the model. May be called from several threads.
-  /// @throws Error as the source, the model pass and the analyses do
+  /// Runs document i through the model. May be called from several threads.
+  /// @throws any Error that the source, the model pass or the analyses throw
   [[nodiscard]] DocumentFindings look(Index i) const;
-  /// The same for several documents side by side. Layers that are read one by one are read once for all.
+  /// Runs several documents side by side. A layer that is read from the file is read once for all of them.
   [[nodiscard]] std::vector<DocumentFindings> look_together(std::span<const Index> documents, int threads) const;
-  /// An empty block.
+  /// Makes a block without documents.
   [[nodiscard]] BlockSums new_block() const;
   /// Adds the sums of a document to a block. Documents must come in order.
   void add(BlockSums& block, DocumentFindings&& findings) const;
-  /// Adds a block to those before. Blocks must come in order.
+  /// Adds a block to the sums of all earlier blocks. Blocks must come in order.
   void join(BlockSums&& block);
 
-  /// Writes the sums of a block as bytes, for another pass of the same job.
+  /// Writes the sums of a block as bytes, which another pass of the same job can read.
   static void write(ByteWriter& bytes, const BlockSums& block);
-  /// @throws FormatError if the bytes are not a block of the same job
+  /// @throws FormatError if the bytes are not one block of the same job
   [[nodiscard]] BlockSums read_block(ByteReader bytes) const;
 
-  /// Writes the sums of all joined blocks as bytes, for a pass of the same job that continues from there.
+  /// Writes the sums of all joined blocks as bytes, from which another pass of the same job can continue.
   void write_sums(ByteWriter& bytes) const;
-  /// Call it after prepare() and before the first join().
+  /// Reads the bytes of write_sums(). Call this after prepare() and before the first join().
   /// @throws FormatError if the bytes belong to another job
   void read_sums(ByteReader& bytes);
 
-  /// Does the whole pass: prepares, looks at every document, and adds up the sums.
+  /// Does the whole pass: prepares, runs every document, and adds up the sums.
   /// @param report  receives the stages "preparation" and "attention"
-  /// @param kept    where to continue, and where sums are saved now and then; may be null
-  /// @throws Error as prepare(), look() and ResumeFile; if several documents fail, that of the first
+  /// @param kept    file of an earlier run to continue, to which sums are saved now and then; may be null
+  /// @throws any Error that prepare(), look() and ResumeFile throw; if several documents fail, the Error of
+  ///         the first
   void run(StageReport& report, ResumeFile* kept = nullptr);
 
-  /// Looks at the documents of some blocks, and passes on each block as soon as it is complete, in their
-  /// order. Call it after prepare().
+  /// Runs the documents of some blocks. Gives each block to `taken` as soon as the block is complete, in the
+  /// order of `blocks`. Call this after prepare().
   /// @param looked  called after every document; may be empty
   /// @throws Error as run()
   void run_blocks(const std::vector<Index>& blocks, const std::function<void(Index block, BlockSums&& sums)>& taken,
                   const std::function<void()>& looked = {}) const;
 
-  /// The Fields of every analysis of a kind of attention; each analysis is a stage of the progress.
-  /// @throws Error as the analyses do
+  /// Finishes every analysis of one kind of attention, and returns their Fields. Each analysis is a stage of
+  /// the progress. Call this once for each kind of attention.
+  /// @throws any Error that the analyses throw
   [[nodiscard]] std::vector<Field> fields(std::size_t site, StageReport& report);
-  /// The results that finished analyses keep for others.
+  /// The results that finished analyses keep for other analyses.
   [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }
 
  private:
@@ -109,8 +111,8 @@ class DocumentPass {
   /// Prepares the analyses, and reads the resume file.
   /// @returns the number of documents that the file covers
   Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
-  /// Looks at these documents, several at a time. Adds their sums to `block` in the order of documents, and
-  /// calls `added` after each.
+  /// Runs these documents, several at a time. Adds their sums to `block` in the order of documents, and calls
+  /// `added` after each document.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;
 

@@ -14,10 +14,10 @@ namespace headwave {
 
 class DocumentPass;
 
-/// Fills a pass with the sums over its documents: looks at all or some of them, or reads stored sums.
+/// Fills a pass with the sums over its documents, by running all or some of them, or by reading stored sums.
 using Gather = std::function<void(DocumentPass& pass, StageReport& report)>;
 
-/// Checks before the work that the source has the document of the attention maps.
+/// Checks that the source has the document that the attention maps show. Call this before the work.
 /// @throws ShapeError if it does not
 void require_maps(const JobOptions& options, const Source& source);
 
@@ -29,30 +29,31 @@ struct KindResult {
 
 bool holds(const Result& result, std::string_view analysis);
 
-/// Runs documents through a model and follows every head, from the positions to where attention lands, with
-/// the analyses of chosen_analyses().
+/// Runs documents through a model, and studies every head, from the positions to where its attention goes,
+/// with the analyses of chosen_analyses().
 ///
-/// Each document is computed separately, and the results are added in a fixed order: threads, processes and
-/// machines change no digit. Attention is seen tile by tile and never kept. Memory holds the weights, the
-/// findings of one document per thread, and for each document traces (layers x heads x (2 reach + 1)) and
-/// cross-spectra (layers x heads x T). Analyses that need documents of one length (spectra, delays, the split
-/// of states) use those of the most common length; the provenance has their number.
+/// Each document is computed separately, and the results are added in a fixed order, so the numbers of
+/// threads, processes and machines change no digit. Attention is seen tile by tile and never kept. Memory
+/// holds the weights, the sums of one document per thread, and for each document traces (layers x heads x (2
+/// reach + 1)) and cross-spectra (layers x heads x T). Analyses that need documents of one length (spectra,
+/// delays, the split of states) use the documents of the most common length; the provenance says how many
+/// these are.
 ///
-/// @param progress  called from one thread at a time, not always the same; may be empty
-/// @param gather    empty: all documents pass through the model here, DocumentPass::run()
-/// @returns a result for each kind of attention in the model: one, or self, causal and cross
-/// @throws ShapeError if there are no documents, or as require_in_range() and chosen_analyses(); Error as the
-///         source, the model pass, the analyses and `gather` do
+/// @param progress  called from one thread at a time, but not always the same thread; may be empty
+/// @param gather    fills the pass; empty: all documents are run here (DocumentPass::run())
+/// @returns one result for each kind of attention in the model: one kind, or self, causal and cross
+/// @throws ShapeError if there are no documents; any Error that require_in_range(), chosen_analyses(), the
+///         source, the model pass, the analyses and `gather` throw
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options = {},
                                         const ProgressCallback& progress = {}, const Gather& gather = {});
 
-/// Runs some documents of a job without making a result; `gather` keeps their sums.
+/// Runs some documents of a job without making a result. `gather` keeps their sums.
 /// @throws Error as run_job_by_kind()
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
                      const ProgressCallback& progress, const Gather& gather);
 
-/// Runs a job with one kind of attention.
-/// @throws ShapeError also if it is an encoder-decoder
+/// Runs a job whose model has one kind of attention.
+/// @throws Error as run_job_by_kind(); ShapeError also if the model is an encoder-decoder
 Result run_job(const Model& model, const Source& source, const JobOptions& options = {},
                const ProgressCallback& progress = {});
 

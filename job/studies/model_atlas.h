@@ -10,15 +10,16 @@
 
 namespace headwave {
 
-/// Predicts where heads look in any text, from documents of random words: the measured profile of
-/// head_account(). Random words have no order, so the profile comes from positions and from tokens that meet
-/// themselves, without the order of words in a text. It is exact in every layer, while the prediction
-/// from weights alone is a proxy above layer 0. An offset is predicted if the maximum does not lie at the end
-/// of the search and its weight is at least twice that of uniform attention. Below that, attention is nearly
-/// the same everywhere and need not land there. Rank heads by the weight at the maximum.
+/// Predicts where heads look in any text from the profile that head_account() measured on documents of random
+/// words. Random words have no order, so the profile comes from positions and from tokens that meet
+/// themselves, not from the order of words in a text. The prediction is exact in every layer, while a
+/// prediction from weights alone is a proxy above layer 0. An offset is predicted if the largest weight is
+/// not at the end of the search and is at least twice that of uniform attention. A smaller largest weight
+/// means that attention is nearly the same everywhere, and its maximum may be elsewhere in another text. Rank
+/// heads by the largest weight.
 ///
 /// Source: this project.
-/// @param account  of documents of random words (core/model/random_documents.h)
+/// @param account  account of documents of random words (core/model/random_documents.h)
 /// @returns Fields word_atlas/...
 std::vector<Field> word_atlas(const HeadAccount& account);
 
@@ -27,29 +28,30 @@ struct WordPassesOptions {
   int threads = 0;   ///< 0: one per core; does not change results
 };
 
-/// Runs documents of random words through a model and predicts the offset of every head with word_atlas().
-/// With documents of a text, this would be an account of the text rather than a prediction.
+/// Runs documents of random words through a model, and predicts the offset of every head with word_atlas().
+/// Documents of a text would give an account of that text rather than a prediction.
 /// @returns word_atlas/... for each kind of attention within a sequence, with the provenance of the documents
-/// @throws Error as the source and the model pass do; ShapeError if documents have fewer than 3 tokens
+/// @throws ShapeError if documents have fewer than 3 tokens; any Error of the source or the model pass
 std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptions& options = {},
                                     const ProgressCallback& progress = {});
 
 struct ModelAtlasOptions {
-  PositionAtlasOptions atlas;  ///< length: number of positions, at most `rows`; 0: all of these
-  Index rows = 0;              ///< first rows of the position table; 0: those that were trained (layer_positions.h)
-  WordInputOptions words;      ///< documents: 0 for the weights alone; length and seed come from `atlas`; length 0: as
-                               ///< many tokens as rows are read, at most 512
+  PositionAtlasOptions atlas;  ///< its length is the number of positions, at most `rows`; 0: all `rows` positions
+  Index rows = 0;              ///< number of first rows of the position table; 0: those that were trained
+  WordInputOptions words;      ///< its length and seed are taken from `atlas`; documents: 0 omits random words
 };
 
-/// The atlas of a checkpoint as a result of its own, without a text: where every head would look, from the
-/// weights alone (position_atlas/..., exact in layer 0, a proxy above it), and from a few documents of random
-/// words that pass through the model (word_atlas/..., in every layer). A partial checkpoint gives the weights
-/// of the layers that it has. The provenance says what is missing (`missing`) and why nothing passed
-/// (`no_passes`). Rows of the position table that were never trained are left out unless `rows` asks for
-/// them; the provenance says how many were trained (`trained_rows`) if some were not.
-/// @returns one result, or those of encoder and decoder; cross-attention has no positions in common
-/// @throws Error as open_partial_model, position_atlas, word_input and word_passes; ShapeError also if
-///         `length` or `rows` is 1 or exceeds the position table
+/// Makes the atlas of a checkpoint: where every head would look, predicted without a text. One prediction is
+/// from the weights alone (position_atlas/..., exact in layer 0, a proxy above it). The other is from a few
+/// documents of random words that pass through the model (word_atlas/..., exact in every layer). A partial
+/// checkpoint gives only the prediction from weights, for the layers that it has; the provenance then says
+/// what is missing (`missing`) and why no document passed (`no_passes`). Rows of the position table that were
+/// never trained are left out unless `rows` asks for them. If there are such rows, the provenance says how
+/// many others were trained (`trained_rows`).
+/// @returns one result, or one each for encoder and decoder; cross-attention is left out, because its queries
+///          and keys have no positions in common
+/// @throws ShapeError if `length` or `rows` is 1 or exceeds the position table; any Error that
+///         open_partial_model(), position_atlas(), word_input() and word_passes() throw
 std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options = {},
                                     const ProgressCallback& progress = {});
 

@@ -1,4 +1,4 @@
-"""headwave shows why attention heads look where they look: the program's analyses, on arrays, files and PyTorch models."""
+"""headwave shows why attention heads look where they look. It offers the program's analyses for arrays, files and PyTorch models."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Checks of arguments that are not arrays: whole numbers, numbers, paths and names. Errors name the argument."""
+"""Checks arguments that are not arrays: whole numbers, numbers, paths and names. Errors name the argument."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Progress = bool | Callable[[str], Any]
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
-    """An int from a whole number of Python or numpy.
+    """Makes an int from a whole number of Python or numpy.
 
     Raises:
-        FormatError: `value` is no whole number; ShapeError: it is out of range.
+        FormatError: `value` is not a whole number; ShapeError: `value` is out of range.
     """
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise FormatError(f"{name}={_shown(value)}: expected a whole number")
@@ -33,15 +33,15 @@ def whole(value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
 
 
 def whole_or_none(value: Any, name: str, least: int = 0) -> int | None:
-    """None, or an int as whole() gives it."""
+    """Keeps None, and passes any other value to whole()."""
     return None if value is None else whole(value, name, least)
 
 
 def real(value: Any, name: str, least: float = float("-inf"), most: float = float("inf")) -> float:
-    """A finite float.
+    """Makes a finite float.
 
     Raises:
-        FormatError: `value` is no number; ShapeError: it is not finite, or out of range.
+        FormatError: `value` is not a number; ShapeError: `value` is not finite, or out of range.
     """
     try:
         number = float(value) if not isinstance(value, (str, bytes, bool)) else None
@@ -56,10 +56,10 @@ def real(value: Any, name: str, least: float = float("-inf"), most: float = floa
 
 
 def path(value: Any, name: str) -> str:
-    """The path of a file or folder, as str.
+    """Makes a str from the path of a file or folder.
 
     Raises:
-        FormatError: `value` is no path.
+        FormatError: `value` is not a path.
     """
     try:
         found = os.fsdecode(value)
@@ -71,10 +71,10 @@ def path(value: Any, name: str) -> str:
 
 
 def text(value: Any, name: str) -> str:
-    """A str that UTF-8 can encode.
+    """Checks that a value is a str that UTF-8 can encode.
 
     Raises:
-        FormatError: `value` is no str, or contains half of a surrogate pair.
+        FormatError: `value` is not a str, or contains half of a surrogate pair.
     """
     if not isinstance(value, str):
         raise FormatError(f"{name} is of type {type(value).__name__}; expected a str")
@@ -87,10 +87,10 @@ def text(value: Any, name: str) -> str:
 
 
 def names(value: Any, name: str) -> list[str]:
-    """A list of names. A single name becomes a list of one.
+    """Makes a list of names. A single name becomes a list of one name.
 
     Raises:
-        FormatError: `value` is no list of str.
+        FormatError: `value` is not a list of str.
     """
     listed = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else None
     if listed is None or not all(isinstance(one, str) for one in listed):
@@ -99,10 +99,10 @@ def names(value: Any, name: str) -> list[str]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside the wrappers of torch.compile, DataParallel, DistributedDataParallel and nnsight.
+    """Gives the model inside the wrappers of torch.compile, DataParallel, DistributedDataParallel and nnsight.
 
     Raises:
-        FormatError: the model is of TransformerLens, which computes attention in modules of its own
+        FormatError: the model is from TransformerLens, which computes attention in its own modules
     """
     inner = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
     while True:
@@ -119,7 +119,7 @@ def unwrapped(model: Any) -> Any:
 
 
 def with_options(function: Callable[..., Any], options: Mapping[str, Any]) -> inspect.Signature:
-    """The signature of a function that takes `**options`, with every option as a keyword argument and its default."""
+    """Makes the signature of a function that takes `**options`, in which every option is a keyword argument with its default."""
     signature = inspect.signature(function)
     own = list(signature.parameters.values())[:-1]
     return signature.replace(parameters=own + [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual) for name, usual in options.items()])
@@ -141,7 +141,7 @@ def named_arguments(called: str, function: Callable[..., Any]) -> Callable[..., 
 
 
 def missing(name: str, there: Iterable[str]) -> str:
-    """A message that a name does not exist, with the nearest name and all names."""
+    """Writes a message that a name does not exist, with the nearest name and all names that exist."""
     there = list(there)
     near = difflib.get_close_matches(name, there, 1)
     return f"there is no '{name}'; " + (f"did you mean '{near[0]}'? " if near else "") + f"there are {', '.join(there)}"

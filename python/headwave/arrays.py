@@ -11,10 +11,10 @@ from .errors import FormatError, NumericError, ShapeError
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
-    """The numpy array of an array, a list, or a tensor on any device. bfloat16 becomes float32.
+    """Makes a numpy array from an array, a list, or a tensor on any device. bfloat16 becomes float32.
 
     Raises:
-        ShapeError: a list is ragged; FormatError: it cannot be read, or holds neither numbers nor texts.
+        ShapeError: a list is ragged; FormatError: `value` cannot be read, or contains neither numbers nor texts.
     """
     if hasattr(value, "detach"):  # a tensor of PyTorch
         try:
@@ -36,10 +36,10 @@ def as_array(value: Any, name: str) -> np.ndarray:
 
 
 def as_floats(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
-    """A float32 or float64 array with the named axes. float16, integers and booleans become float32, longdouble float64.
+    """Makes a float32 or float64 array with the named axes. float16, integers and booleans become float32; longdouble becomes float64.
 
     Raises:
-        ShapeError: it has another number of axes, or is empty; FormatError: it holds texts, or as in as_array().
+        ShapeError: the array has another number of axes, or is empty; FormatError: it contains texts, or as as_array().
     """
     array = as_array(value, name)
     if array.dtype.kind not in "fiub":
@@ -52,10 +52,10 @@ def as_floats(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
 
 
 def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
-    """A contiguous float64 array with the named axes, in which every number is finite.
+    """Makes a contiguous float64 array with the named axes, and checks that every number is finite.
 
     Raises:
-        NumericError: a number is not finite; others as in as_floats().
+        NumericError: a number is not finite; other errors as as_floats().
     """
     array = laid_out(as_floats(value, name, axes), np.dtype(np.float64))
     if not np.isfinite(array).all():
@@ -64,8 +64,8 @@ def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
 
 
 def ids_place(value: Any) -> tuple[str, str]:
-    """Token ids as JSON in memory, which the program checks as it checks a file. `value` is a list of ids per document, or one long list. For
-    an encoder-decoder each document is a dict with the ids of both sequences."""
+    """Writes token ids as JSON in memory, which the program checks as it checks a file. `value` is one list of ids for each document, or one
+    long list. For an encoder-decoder, each document is a dict with the ids of both sequences."""
     def listed(one: Any) -> Any:
         if isinstance(one, Mapping):
             return {name: listed(of) for name, of in one.items()}
@@ -75,7 +75,7 @@ def ids_place(value: Any) -> tuple[str, str]:
 
 
 class NamedArrays:
-    """Arrays by name, from which C++ reads one block at a time.
+    """Named arrays, from which C++ reads one block at a time.
 
     Args:
         called: name of the arrays in messages
@@ -89,12 +89,12 @@ class NamedArrays:
             raise ShapeError(f"{called}: '{empty[0]}' is empty: its shape is {self._arrays[empty[0]].shape}; expected one entry or more")
 
     def block(self, name: str, first: Sequence[int], count: Sequence[int]) -> np.ndarray:
-        """The entries first .. first + count - 1 along each axis, row-major, as float32."""
+        """Reads the entries first .. first + count - 1 along each axis, row-major, as float32."""
         place = tuple(slice(start, start + many) for start, many in zip(first, count, strict=True))
         return np.ascontiguousarray(self._arrays[name][place], np.float32).reshape(-1)
 
     def texts(self, name: str) -> list[str]:
-        """The texts of an array, row-major."""
+        """Lists the texts of an array, row-major."""
         texts = self._arrays[name]
         if texts.dtype.kind not in "US":
             raise FormatError(f"{self.called}: '{name}' holds {texts.dtype} values; expected strings")
@@ -103,7 +103,7 @@ class NamedArrays:
         return [str(text) for text in texts.reshape(-1)]
 
     def number(self, name: str) -> float | None:
-        """The number in an array of one entry; None: the array does not exist, or is larger."""
+        """Reads the number in an array of one entry. None if the array does not exist or has more entries."""
         of = self._arrays.get(name)
         if of is None or of.size != 1:
             return None
@@ -114,14 +114,14 @@ class NamedArrays:
 
 
 def laid_out(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The array in C order and aligned. It is copied only if it is not so already."""
+    """Makes an array that is aligned and in C order. The array is copied only if needed."""
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def side_by_side(heads: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """(heads, T, d) as (T, heads * d), without a copy if the heads of a row already lie side by side, as after x.transpose(1, 2).
+    """Reshapes (heads, T, d) to (T, heads * d), without a copy if the heads of a token already lie side by side, as after x.transpose(1, 2).
 
-    Each row of the output is contiguous, and rows may be apart. C++ reads no other layout.
+    Each row of the output is contiguous, and there may be gaps between rows. C++ reads no other layout.
     """
     by_token = heads.astype(dtype, copy=False).transpose(1, 0, 2)
     length, count, width = by_token.shape

@@ -1,4 +1,4 @@
-"""Attention of arrays, the delay between queries and keys, and the spectrum of a position table."""
+"""Computes attention of arrays, the delay between queries and keys, and the spectrum of a position table."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .result import Group, Result
 
 @dataclass(frozen=True)
 class Tile:
-    """Some query rows of attention, of all heads, as a probe sees them."""
+    """The part of attention that a probe sees at a time: some queries, with all heads and keys."""
 
-    first_row: int  #: query position of row 0
-    weights: np.ndarray  #: (heads, rows, keys) after the softmax
-    scores: np.ndarray | None  #: (heads, rows, keys) scaled, before mask and softmax; None without `scores=True`
+    first_row: int  #: position of the query in row 0
+    weights: np.ndarray  #: (heads, rows, keys) attention weights after the softmax
+    scores: np.ndarray | None  #: (heads, rows, keys) scaled scores before mask and softmax; None unless `scores=True`
 
 
 def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, scale: float | None = None,
@@ -30,24 +30,24 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, 
     Example:
         >>> out = headwave.attend(q, k, v, mask="causal", probe=lambda tile: print(tile.first_row, tile.weights.max()))
 
-    If an array is float64, all is computed in float64, otherwise in float32. Arrays may be of numpy, PyTorch and others.
+    If one array is float64, everything is computed in float64, otherwise in float32. Arrays may be from numpy, PyTorch or other libraries.
 
     Args:
-        q: (heads, n', d), or (n', d) for one head
-        k: (kv_heads, n, d), or (n, d) for one head; query heads share key heads evenly
-        v: (kv_heads, n, d_value), or (n, d_value) for one head; None: only the probe sees the weights, and nothing is returned
-        mask: None; "causal": only keys j <= i; or an array (n', n), of booleans, True where a key may be looked at, or of
-            numbers that are added to the scores
+        q: queries (heads, n', d), or (n', d) for one head
+        k: keys (kv_heads, n, d), or (n, d) for one head; every key head serves the same number of query heads
+        v: values (kv_heads, n, d_value), or (n, d_value) for one head; None: nothing is returned, and only the probe sees attention weights
+        mask: None; "causal": only keys j <= i; or an array (n', n). Booleans are True where a query may attend to a key. Numbers
+            are added to the scores
         window: only keys with |i - j| < window; 0: no limit
         scale: factor of the scores; None: 1 / sqrt(d)
         probe: function that is called with every Tile, in the order of rows
-        scores: whether tiles hold scores
+        scores: whether tiles contain scores
 
     Returns:
         (heads, n', d_value), or (n', d_value) for one head; None without `v`.
 
     Raises:
-        ShapeError: shapes disagree; NumericError: a number is not finite, or numbers are so large that scores or output are not.
+        ShapeError: shapes disagree; NumericError: a number is not finite, or so large that scores or output are not finite.
     """
     single = as_array(q, "q").ndim == 2
     axes = ("T", "d") if single else ("heads", "T", "d")
@@ -95,18 +95,18 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
 
 
 def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
-    """Finds the delay between queries and keys, in fractions of a token, on which their frequencies agree best.
+    """Finds the delay between queries and keys that best explains their phases at all frequencies, to fractions of a token.
 
     Example:
         >>> headwave.delay(q, k, reach=16).offset.values
 
     Args:
-        q: (heads, T, d) or (T, d)
-        k: the same shape
-        reach: largest |delay| that is searched, in tokens
+        q: queries (heads, T, d) or (T, d)
+        k: keys, in the shape of `q`
+        reach: largest |delay| in the search, in tokens
 
     Returns:
-        The group `delay`, with a number for each head: `offset`, `coherence`, `runner_up`, `runner_up_share`, `at_edge`.
+        The group `delay`. Each array has one number for each head: `offset`, `coherence`, `runner_up`, `runner_up_share`, `at_edge`.
 
     Raises:
         ShapeError: shapes differ; NumericError: a number is not finite.
@@ -124,20 +124,20 @@ def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
 
 def spectrum(positions: Any, words: Any = None, *, demean: bool = False, detrend: bool = False,
              hann: bool = False) -> Group:
-    """Computes the spectrum of a position table: mean and quartiles of amplitudes over columns, peaks, and energy.
+    """Computes the spectrum of a position table: mean and quartiles of the amplitudes of its columns, peaks, and energy.
 
     Example:
         >>> found = headwave.spectrum(model.embeddings.position_embeddings.weight)
         >>> list(found)
 
     Args:
-        positions: (T, d_model) rows of the table for tokens 0 .. T-1
-        words: (T, d_model) word embeddings of a text, for comparison; None: no comparison
-        demean, detrend: subtract each column's mean, or its least-squares line, first
-        hann: use a Hann window instead of the published rectangular one
+        positions: (T, d_model) rows of the table for positions 0 .. T-1
+        words: (T, d_model) token embeddings of a text, for comparison; None: no comparison
+        demean, detrend: first subtract each column's mean (demean), or its least-squares line (detrend)
+        hann: use a Hann window instead of the rectangular window of the published method
 
     Returns:
-        The group `position_spectrum` of a result.
+        The group `position_spectrum`, as in a result.
 
     Raises:
         ShapeError: `words` is not as long as `positions`; NumericError: a number is not finite.

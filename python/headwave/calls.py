@@ -1,4 +1,4 @@
-"""Token ids and padding in the calls of a PyTorch model that is captured. Calls that a capture cannot follow are refused."""
+"""Finds token ids and padding in the calls of a PyTorch model during a capture. Calls that a capture cannot follow are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Batch:
     """The documents of one call.
 
     Raises:
-        FormatError: the call continues documents, or its mask does more than mark padding; ShapeError: key_padding_mask hides tokens.
+        FormatError: the call continues documents, or its mask does not only mark padding; ShapeError: key_padding_mask hides tokens.
     """
 
     def __init__(self, module: Any, args: tuple, kwargs: Mapping[str, Any], about: Any) -> None:
@@ -30,10 +30,10 @@ class Batch:
         self._places = _positions(given.get("position_ids"))
 
     def require_shape(self, documents: int, tokens: int) -> None:
-        """Refuses a call in which attention saw other documents or tokens than the call was given.
+        """Refuses a call in which the number of documents or tokens that attention saw differs from that of the call's arguments.
 
         Raises:
-            ShapeError: they differ, as when a model joins documents, or a mask is as long as a cache
+            ShapeError: the numbers differ, as when a model joins documents, or a mask is as long as a cache
         """
         for name, of in (("input_ids", self.ids if self._about is not None else None), ("attention_mask", self._mask),
                          ("position_ids", self._places)):
@@ -42,10 +42,10 @@ class Batch:
                                  f"expected ({documents}, {tokens})")
 
     def kept(self, document: int, tokens: int, number: int) -> np.ndarray | None:
-        """Which tokens of a document are text, not padding; None: all.
+        """Marks the tokens of a document that are text, not padding. None if all tokens are text.
 
         Args:
-            number: of the document in the capture, for messages
+            number: the document's number in the capture, for messages
 
         Raises:
             ShapeError: no token is text, or the text has other positions than it would have without padding
@@ -68,7 +68,7 @@ class Batch:
 
 
 def _named(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, by the names that forward() of the model gives them."""
+    """Names the arguments of a call as the model's forward() does."""
     try:
         signature = inspect.signature(module.forward)
         given = dict(signature.bind_partial(*args, **kwargs).arguments)
@@ -105,7 +105,7 @@ def refuse_padding(given: Mapping[str, Any]) -> None:
 
 
 def _padding(mask: Any) -> np.ndarray | None:
-    """(documents, T) which tokens are text, not padding."""
+    """Marks the tokens that are text, not padding: booleans (documents, T)."""
     if mask is None:
         return None
     if isinstance(mask, Mapping) or getattr(mask, "ndim", 0) != 2:

@@ -1,4 +1,4 @@
-"""Stores the inputs of a model's attention, or its queries and keys, in a file while PyTorch runs the model."""
+"""Stores what enters a model's attention, or its queries and keys, in a file while PyTorch runs the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .profiles.written import NewHdf5, h5py_module
 
 
 class Capture:
-    """A running capture. `documents` is the number of documents so far."""
+    """A running capture. `documents` is the number of documents that were stored so far."""
 
     def __init__(self, module: Any, path: str, layers: Any, what: str, dtype: str, tokenizer: Any,
                  about: Mapping[str, Any], overwrite: bool) -> None:
@@ -77,7 +77,7 @@ class Capture:
                 "window": whole(about["window"] or 0, "window")}
 
     def _sized(self, stored: list[tuple[int, Any, Any, Any]]) -> dict[str, Any]:
-        """The sizes of heads for the file. If d_head is not known, it follows from the width of what was stored."""
+        """Gives the sizes of heads for the file. If d_head is unknown, it is computed from the width of the stored arrays."""
         _, states, query, _ = stored[0]
         width, heads = (states if query is None else query).shape[1], self._block["heads"]
         d_head = self._block["d_head"] or width // heads
@@ -106,7 +106,7 @@ class Capture:
 
 
 class _States:
-    """The file of a capture (docs/inputs.md). It grows by one document at a time, and gets its name when it is finished."""
+    """The file of a capture (docs/inputs.md). The file grows by one document at a time, and gets its name when it is finished."""
 
     def __init__(self, path: str, overwrite: bool, half: bool) -> None:
         self._path, self._overwrite, self._half = path, overwrite, half
@@ -125,7 +125,8 @@ class _States:
         """Adds a document.
 
         Raises:
-            ShapeError: it differs from earlier ones in length or in what is known of its tokens; NumericError: a number cannot be stored
+            ShapeError: the document's length, or what is known of its tokens, differs from that of earlier documents
+            NumericError: a number cannot be stored
         """
         arrays = {f"{what}/layer_{layer}": self._numbers(of, f"{what} of layer {layer} of document {number}")
                   for layer, *parts in stored for what, of in zip(("hidden_states", "queries", "keys"), parts) if of is not None}
@@ -179,7 +180,7 @@ class _States:
             self._rows[name][number] = of
 
     def _new_rows(self, name: str, first: np.ndarray) -> Any:
-        """A dataset in chunks of one document or a part of it, at most 1 MB each. Numbers have checksums."""
+        """Makes a dataset in chunks of one document, or of a part of a document, at most 1 MB each. Datasets of numbers have checksums."""
         text = first.dtype == object
         rows = max(1, 10**6 // (first.dtype.itemsize * (first.shape[1] if first.ndim == 2 else 1)))
         return self._new.file.create_dataset(
@@ -192,32 +193,34 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
             what: str = "states", dtype: str = "float32", tokenizer: Any = None, overwrite: bool = False,
             heads: int | None = None, kv_heads: int | None = None, d_head: int | None = None, causal: bool | None = None,
             score_scale: float | None = None, window: int | None = None) -> Capture:
-    """Stores the inputs of a model's attention, or its queries and keys, in a file while PyTorch runs the model.
+    """Stores what enters a model's attention, or its queries and keys, in a file while PyTorch runs the model.
 
     Example:
         >>> with headwave.capture(model, "states.h5", layers=[0, 5], dtype="float16"):
         ...     model(ids)
 
-    docs/inputs.md describes the file. It appears when the `with` ends, unless an exception is raised there. One batch is in memory at a time.
-    Every call of the model must hold whole documents, from their first token on. Tokens that `attention_mask` (documents, T) hides are omitted.
+    docs/inputs.md describes the file. The file appears when the `with` ends, unless an exception is raised there. One batch is in memory at
+    a time. Every call of the model must contain whole documents, from their first token on. Tokens that `attention_mask` (documents, T)
+    hides are omitted.
 
     Args:
-        module: a model of transformers of a family that the program knows, or any module if `layers` names modules; in eval()
-        path: the file, for documents of one length
-        layers: numbers of layers; None: all. Or names of modules: for what="states" {0: "blocks.0.attn"}, whose input is stored; for
-            what="projections" {0: ("blocks.0.query", "blocks.0.key")}, whose outputs are stored, as the scores are made of them, or
-            one name, of a module whose output holds queries, keys and values one after another, or of a torch.nn.MultiheadAttention
-        what: "states": inputs of attention, for a run with the weights of the model, run(DIR, states=...); "projections": queries
-            and keys after rotary positions, for a run without a model
-        dtype: "float32" or "float16"
-        tokenizer: gives the texts of tokens, and which of them are special
+        module: a model of transformers whose family the program knows, or any module if `layers` names modules; it must be in eval() mode
+        path: the file to write; all its documents must have one length
+        layers: numbers of layers; None: all layers. Or a dict that gives the module of each layer by name. For what="states", such as
+            {0: "blocks.0.attn"}, the module's input is stored. For what="projections", such as {0: ("blocks.0.query",
+            "blocks.0.key")}, the outputs of two modules are stored, from which scores must follow directly. One name instead of two
+            means a module whose output contains queries, keys and values one after another, or a torch.nn.MultiheadAttention
+        what: "states": what enters attention, for a run with the model's weights, run(DIR, states=...); "projections": queries and
+            keys after rotary positions, for a run without a model
+        dtype: "float32" or "float16", as numbers are stored
+        tokenizer: gives the text of each token, and says which tokens are special; None: neither is stored
         overwrite: replace an existing file
-        heads, kv_heads, d_head, causal, score_scale, window: settings of modules given by name, which have no config. By default
-            kv_heads equals heads, d_head is the width over the heads, and score_scale is 1 / sqrt(d_head)
+        heads, kv_heads, d_head, causal, score_scale, window: settings for modules given by name, which have no config. By default
+            kv_heads equals heads, d_head is the width divided by heads, and score_scale is 1 / sqrt(d_head)
 
     Raises:
-        FormatError: the family is unknown, the model is in training mode, a call continues documents, or a mask does more than mark padding
-        ShapeError: documents differ in length, or there is none
+        FormatError: the family is unknown, the model is in training mode, a call continues documents, or a mask does not only mark padding
+        ShapeError: documents differ in length, or there is no document
         NumericError: a number is not finite, or too large for float16
         IoError: the file exists, or cannot be written
     """

@@ -18,13 +18,13 @@ _ALIKE = 1e-3   # float32 attention of a large model differs by up to 1e-4, that
 
 @dataclasses.dataclass(frozen=True)
 class ModelCheck:
-    """The result of `check_model`; print() shows it in a sentence."""
+    """The result of `check_model`. print() shows it as one sentence."""
 
     model: str
-    transformers: str            #: its version
+    transformers: str            #: version of transformers
     tokens: int
-    apart: np.ndarray            #: (layers with attention, heads) largest difference of an attention weight
-    heads: tuple[str, ...]       #: their names in that order: "L0H0", ...
+    apart: np.ndarray            #: (layers with attention, heads) largest difference of an attention weight of each head
+    heads: tuple[str, ...]       #: names of the heads in the order of `apart`: "L0H0", ...
 
     @property
     def alike(self) -> bool:
@@ -38,7 +38,7 @@ class ModelCheck:
 
 
 def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
-    """Compares the attention weights that headwave and transformers compute from a checkpoint, over a few random tokens.
+    """Compares the attention weights that headwave and transformers compute from a checkpoint for a few random tokens.
 
     Both compute in float32 on the CPU; transformers uses its eager attention.
 
@@ -47,12 +47,12 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
         minilm: attention of 72 heads over 24 tokens agrees with transformers 5.24.0; the largest difference of a weight is 1.4e-06, at L1H8
 
     Args:
-        model: a model directory, or a name on the hub that is in the local cache
+        model: a model directory, or the name of a model on the hub that is in the local cache
         tokens: number of random tokens
-        seed: of the tokens
+        seed: seed of the random tokens
 
     Returns:
-        A ModelCheck with the largest difference for every head.
+        A ModelCheck with the largest difference of an attention weight for every head.
 
     Raises:
         ImportError: transformers or torch is not installed; headwave.Error: the model cannot be opened, or is an encoder-decoder.
@@ -88,6 +88,6 @@ def check_model(model: Text, *, tokens: int = 24, seed: int = 1) -> ModelCheck:
 
 
 def _named_tokens(config: Any) -> list[int]:
-    """Ids that the config names. Some models treat them differently: a padding id may shift positions."""
+    """Lists the token ids that the config names. Some models treat these ids differently; for example, a padding id may shift positions."""
     settings = config.get_text_config().to_dict()
     return [value for key, value in settings.items() if key.endswith("_token_id") and isinstance(value, int)]

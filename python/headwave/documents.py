@@ -1,4 +1,4 @@
-"""Documents for a PyTorch model, made of a text or of token ids as the program makes them, and the texts of tokens."""
+"""Makes documents for a PyTorch model from a text or token ids, as the program does for its own runs, and the texts of tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .errors import FormatError, ShapeError
 
 
 def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
-    """The texts of tokens, and 1 for each special token, else 0; empty lists without a tokenizer."""
+    """Gives the text of each token, and 1 for each special token or 0 for another. Both lists are empty without a tokenizer."""
     if tokenizer is None:
         return [], []
     special = set(tokenizer.all_special_ids)
@@ -19,7 +19,7 @@ def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
 
 
 def words_of(tokenizer: Any, ids: Sequence[int]) -> list[str]:
-    """Texts of tokens as the program spells them, such as " the" and "##ing"; empty without a tokenizer."""
+    """Gives the texts of tokens as the program spells them, such as " the" and "##ing". The list is empty without a tokenizer."""
     if tokenizer is None:
         return []
     tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))]
@@ -30,13 +30,13 @@ def words_of(tokenizer: Any, ids: Sequence[int]) -> list[str]:
 
 def documents_of(module: Any, longest: int, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None, special_tokens: bool,
                  allow_unknown: bool) -> tuple[list[tuple[str, list[int]]], dict[str, Any]]:
-    """Distinct documents, (name, ids), as the program makes them of a text or of ids, and what results remember of them.
+    """Makes distinct documents (name, ids) from a text or from ids, as the program does, and the facts about them for the provenance.
 
     Args:
-        longest: most tokens that the model can read; 0: any number
+        longest: largest number of tokens that the model can read; 0: no limit
 
     Raises:
-        FormatError, ShapeError: there is no document, or the model cannot read one
+        FormatError, ShapeError: there is no document, or the model cannot read a document
     """
     opens, closes, given = [], [], ids
     if ids is None:
@@ -63,10 +63,10 @@ def documents_of(module: Any, longest: int, tokenizer: Any, text: Any, ids: Any,
 
 
 def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[str, float]:
-    """The share of unknown tokens in text, by its name in results; empty if the tokenizer has no token for the unknown.
+    """Computes the share of unknown tokens in a text, as an entry of the provenance. Empty if the tokenizer has no unknown token.
 
     Raises:
-        FormatError: 90 % or more are unknown, and `allow` is False.
+        FormatError: 90 % of the tokens or more are unknown, and `allow` is False.
     """
     unknown = getattr(tokenizer, "unk_token_id", None)
     around = set(getattr(tokenizer, "all_special_ids", [])) - {unknown}
@@ -81,14 +81,14 @@ def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[
 
 
 def unk_strings(tokenizer: Any, text: str) -> dict[str, int]:
-    """How often a text contains "<unk>", by its name in results; empty if never, or if the tokenizer reads "<unk>" as one token."""
+    """Counts how often a text contains "<unk>", as an entry of the provenance. Empty if never, or if the tokenizer reads it as one token."""
     count = text.count("<unk>")
     known = count and "<unk>" in tokenizer.convert_ids_to_tokens(tokenizer("<unk>", add_special_tokens=False)["input_ids"])
     return {"unk_strings": count} if count and not known else {}
 
 
 def _words(module: Any) -> int:
-    """The number of tokens in a model's vocabulary; 0: unknown."""
+    """Gives the number of tokens in a model's vocabulary; 0 if unknown."""
     try:
         table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
     except NotImplementedError:   # transformers raises it for models with several inputs
@@ -98,7 +98,7 @@ def _words(module: Any) -> int:
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The ids that a tokenizer puts before and after a text."""
+    """Finds the ids that a tokenizer puts before and after a text."""
     bare, dressed = (tokenizer("a", add_special_tokens=with_them)["input_ids"] for with_them in (False, True))
     before = next(i for i in range(len(dressed)) if dressed[i:i + len(bare)] == bare)
     return dressed[:before], dressed[before + len(bare):]

@@ -1,8 +1,8 @@
-"""The exceptions of headwave. Every message is one line that says what was found, what was expected and what to do."""
+"""The exceptions of headwave. Every message is one line that says what was expected, what was found, and what to do."""
 
 
 class Error(Exception):
-    """The base of all exceptions that headwave defines."""
+    """The base class of all exceptions that headwave defines."""
 
 
 class ShapeError(Error, ValueError):

@@ -1,4 +1,4 @@
-"""Fields of C++ as xarray arrays with names, axes and units. Importing xarray takes longer than many jobs, so the first array imports it."""
+"""Makes xarray arrays with names, axes and units from Fields of C++. xarray is imported for the first array, because that takes long."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Sequence
 
 import numpy as np
 
-Group = Any  #: an xarray.Dataset; a single array of it is an xarray.DataArray
+Group = Any  #: an xarray.Dataset; each of its arrays is an xarray.DataArray
 
 
 def groups_of(fields: list[dict[str, Any]]) -> dict[str, Any]:
-    """The Fields of a result, as one xarray.Dataset per analysis."""
+    """Makes one xarray.Dataset for each analysis from the Fields of a result."""
     by_group: dict[str, list[dict[str, Any]]] = {}
     for field in fields:
         by_group.setdefault(field["name"].partition("/")[0], []).append(field)

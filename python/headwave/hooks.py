@@ -1,4 +1,4 @@
-"""Hooks on the modules that make queries and keys. They keep what enters or leaves these while PyTorch runs a model."""
+"""Hooks on the modules that make queries and keys. They keep what enters or leaves these modules while PyTorch runs a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import FormatError, ShapeError
 
 
 def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
-    """A float32 copy of a tensor on the CPU, (documents, T, width)."""
+    """Makes a float32 copy of a tensor on the CPU, (documents, T, width)."""
     if isinstance(tensor, torch.Tensor) and tensor.is_nested:
         raise ShapeError(f"{name}: found documents of different lengths in one call, without padding (a nested tensor); call the model "
                          "with documents of one length, and store each length in a file of its own")
@@ -29,11 +29,12 @@ def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
 
 
 class Watch:
-    """Hooks on the modules that make queries and keys. Within a `with` they keep what passes, until clear().
+    """Hooks on the modules that make queries and keys. Within a `with` they keep what passes these modules, until clear().
 
-    In a known family `about` says which modules these are. Otherwise `layers` names them: {0: "blocks.0.attn"}, whose input is kept; or,
-    with `projections`, {0: ("blocks.0.query", "blocks.0.key")}, whose outputs are kept, or one name, of a module whose output holds
-    queries, keys and values one after another, or of a torch.nn.MultiheadAttention.
+    If the model's family is known, `about` says which modules these are. Otherwise `layers` names the module of each layer, such as
+    {0: "blocks.0.attn"}, and the module's input is kept. With `projections`, such as {0: ("blocks.0.query", "blocks.0.key")}, the outputs
+    of two modules are kept. One name instead of two means a module whose output contains queries, keys and values one after another, or
+    a torch.nn.MultiheadAttention.
 
     Args:
         heads: numbers of query heads and key heads, for modules given by name
@@ -74,12 +75,12 @@ class Watch:
         self.clear()
 
     def clear(self) -> None:
-        """Drops what was kept."""
+        """Forgets everything that was kept."""
         for kept in (self.states, self.queries, self.keys):
             kept.clear()
 
     def shape(self) -> tuple[int, int]:
-        """The number of documents in a call, and of tokens in each."""
+        """Gives the number of documents in a call, and the number of tokens in each."""
         passed = self.queries if self.projections else self.states
         missing = [layer for layer in self.layers if layer not in passed]
         if missing:
@@ -88,7 +89,7 @@ class Watch:
         return passed[self.layers[0]].shape[:2]
 
     def stored(self, document: int, kept: np.ndarray | None = None) -> list[tuple[int, Any, Any, Any]]:
-        """What was kept of a document: (layer, states, query, key). `kept` marks its tokens that are not padding; None: all."""
+        """Gives what was kept of a document: (layer, states, query, key) for each layer. `kept` marks the tokens to take; None: all."""
         def part(of: dict[int, np.ndarray], layer: int, turned: bool) -> Any:
             if layer not in of:
                 return None
@@ -123,7 +124,7 @@ class Watch:
 
     def _watch_outputs(self, module: torch.nn.Module, layer: int, names: tuple[str, str],
                        part_of: Callable[[torch.Tensor, str], torch.Tensor]) -> None:
-        """Keeps the outputs of the modules of queries and keys, or the part of an output that holds them."""
+        """Keeps the outputs of the modules that make queries and keys, or the parts of an output that are queries and keys."""
         def leaves(kept: dict[int, np.ndarray], name: str, which: str) -> Callable[[], Any]:
             watched = _submodule(module, name)
 
@@ -163,7 +164,7 @@ class Watch:
 
 
 def _part(out: torch.Tensor, which: str, heads: int, kv_heads: int, width: int) -> torch.Tensor:
-    """The queries or the keys among columns that hold queries, keys and values one after another."""
+    """Takes the queries or the keys from columns that contain queries, keys and values one after another."""
     return out[..., :heads * width] if which == "query" else out[..., heads * width:(heads + kv_heads) * width]
 
 
@@ -175,7 +176,7 @@ def _one(name: Any) -> str:
 
 
 def _documents_first(part: torch.nn.Module, tensor: Any) -> Any:
-    """Moves documents to the first axis. PyTorch's own attention has tokens there, unless batch_first is set."""
+    """Moves documents to the first axis. In PyTorch's own attention the first axis is tokens, unless batch_first is set."""
     first = getattr(part, "batch_first", None)
     if first is None:
         first = getattr(getattr(part, "self_attn", None), "batch_first", True)
@@ -183,7 +184,7 @@ def _documents_first(part: torch.nn.Module, tensor: Any) -> Any:
 
 
 def _multihead(part: torch.nn.MultiheadAttention, args: tuple, kwargs: dict) -> tuple[torch.Tensor, torch.Tensor]:
-    """Queries and keys of PyTorch's attention, computed from its input and weights, since it has no modules for them."""
+    """Computes queries and keys of PyTorch's attention from its input and parameters, since no module outputs them."""
     given = {**dict(zip(("query", "key", "value", "key_padding_mask"), args)), **kwargs}
     query, key = given["query"], given["key"]
     refuse_padding(given)

@@ -14,10 +14,10 @@ _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")  # "gpt2", "sentence-transfo
 
 
 def model_folder(model: Any) -> str:
-    """The folder of a model: `model` itself, or for a name on the hub the snapshot in the local cache.
+    """Finds the folder of a model: `model` itself, or for a name on the hub the snapshot in the local cache.
 
     Raises:
-        FormatError: `model` is no path or name; IoError: the name is not in the cache; the message says how to download it.
+        FormatError: `model` is neither a path nor a name; IoError: the name is not in the cache, and the message says how to download the model
     """
     given = path(model, "model")
     if os.path.exists(given) or not _NAME.fullmatch(given):
@@ -35,6 +35,6 @@ def model_folder(model: Any) -> str:
 
 
 def _cache() -> pathlib.Path:
-    """The folder where huggingface_hub keeps downloads."""
+    """Finds the folder where huggingface_hub keeps downloads."""
     home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
     return pathlib.Path(os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub")).expanduser()

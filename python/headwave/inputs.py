@@ -1,4 +1,4 @@
-"""The input of a job: a model and its documents, checked and opened."""
+"""Checks and opens the input of a job: a model and its documents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HERE = {there: here for here, there in _CALLED.items()} | {"shuffled_words": "i
 
 @dataclass
 class Input:
-    """The model, documents and input options of run(). The constructor checks them.
+    """The model, documents and input options of run(), which the constructor checks.
 
     Raises:
         FormatError: a value has the wrong type, or an option has no effect; ShapeError: a number is out of its range.
@@ -48,8 +48,8 @@ class Input:
     tokenizer: Any
     kind: str  #: "text", "ids", "states", "profiles" or "random_tokens"
     value: Any
-    options: dict[str, Any]   #: by name, as in OPTIONS
-    remembered: Mapping[str, Any] = field(default_factory=dict)  #: for profiles: what results remember of their documents
+    options: dict[str, Any]   #: values of OPTIONS by name
+    remembered: Mapping[str, Any] = field(default_factory=dict)  #: for profiles: facts about their documents, for the provenance
 
     def __post_init__(self) -> None:
         self.model = unwrapped(self.model)
@@ -61,7 +61,7 @@ class Input:
             self.model = model_folder(self.model)
 
     def _require_effect(self) -> None:
-        """Refuses options that would have no effect: by the program's rules, and for a model in memory."""
+        """Refuses options that would have no effect, by the program's rules or because the model is in memory."""
         said = {name for name, (usual, takes) in OPTIONS.items() if self.options[name] != takes(usual, name)}
         given = [_CALLED.get(name, name) for name in said] + [self.kind] + ["model"] * (self.model is not None)
         given += ["shuffled_words"] * ("shuffled-words" in self.options["interventions"])
@@ -81,7 +81,7 @@ class Input:
         return hasattr(self.model, "state_dict")
 
     def opened(self) -> Any:
-        """The opened input for C++, after interventions."""
+        """Opens the input for C++, and applies its interventions."""
         if self.kind == "profiles":
             return self._of_profiles()
         opened = self._of_module() if self.in_memory else self._of_files()
@@ -94,7 +94,7 @@ class Input:
         return None if self.model is None else _core.ModelPlace(self.model, *(self.options[name] for name in ("map", "layers", "weights")))
 
     def why_watched(self) -> str:
-        """Why a PyTorch model is watched, and not followed by the program's own pass; empty if it is followed."""
+        """Says why a PyTorch model is watched and not run by the program's own pass. Empty if the program can run it."""
         if not self.in_memory or self.kind not in ("text", "ids") or self.options["interventions"]:
             return ""
         from .torch_models import why_not_followed
@@ -115,7 +115,7 @@ class Input:
         return _core.profiles_input(self.value.given() if isinstance(self.value, Profiles) else path(self.value, "profiles"), self.remembered)
 
     def _documents(self) -> dict[str, Any]:
-        """The arguments of documents_of() for a PyTorch model."""
+        """Gives the arguments of documents_of() for a PyTorch model."""
         if self.kind not in ("text", "ids"):
             raise FormatError(f"run: {self.kind} does not apply to a PyTorch model; give text and its tokenizer, or ids")
         if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
@@ -137,10 +137,10 @@ class Input:
 
 
 def given_input(model: Any, tokenizer: Any, sources: Mapping[str, Any], options: dict[str, Any]) -> Input:
-    """The Input of a run. Exactly one source must be given; a str or a path in place of the tokenizer is a text.
+    """Makes the Input of a run. Exactly one source must be given. A str or a path in place of the tokenizer is a text.
 
     Args:
-        sources: values of "text", "ids", ...; None: not given
+        sources: values of "text", "ids" and so on; None: not given
     """
     if sources.get("text") is None and isinstance(tokenizer, (str, os.PathLike)):
         sources, tokenizer = {**sources, "text": tokenizer}, None
@@ -164,7 +164,7 @@ def _text(value: Any, name: str = "text") -> Any:
 
 
 def _written(value: Any) -> str:
-    """A text, or the content of its file, for a tokenizer of transformers."""
+    """Gives a text, or the content of a text file, for a tokenizer of transformers."""
     if not isinstance(value, os.PathLike):
         return _text(value)[1]
     try:
@@ -180,7 +180,7 @@ def _ids(value: Any) -> Any:
 
 
 def _arrays(value: Any) -> Any:
-    """Stored states: the path of a file or folder, or arrays that C++ reads block by block."""
+    """Gives stored states to C++: the path of a file or folder, or arrays that C++ reads block by block."""
     if isinstance(value, (str, os.PathLike)):
         return path(value, "states")
     return NamedArrays({text(name, "states: the name of an array"): of for name, of in named_states(value).items()}, "states")

@@ -1,4 +1,4 @@
-"""Jobs: run() and account() follow every head over documents; atlas() predicts from a checkpoint."""
+"""Jobs: run() and account() measure every head over documents, and atlas() predicts where heads look from a checkpoint."""
 
 from __future__ import annotations
 
@@ -25,42 +25,43 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
         >>> print(result)
         >>> result["measured_offset"].weight.sel(layer=0, head=2)
 
-    By default it does the analyses of where heads look, and why. `everything=True` does all analyses, `only=[...]` some.
+    By default, run() does the analyses that say where heads look and why. `everything=True` does all analyses, and `only=[...]` does those named.
 
     Args:
-        model: a Hugging Face model directory; a name on the hub, which must be in the local cache, since nothing is downloaded;
+        model: a Hugging Face model directory; the name of a model on the hub that is in the local cache, since nothing is downloaded;
             or a model of transformers, which runs on its own device with its own weights. None for `profiles`, and for `states`
-            that are attention or queries and keys, or that come with weights
-        tokenizer: a tokenizer of transformers for `text`. A model of transformers needs one, a directory has its own. A str or a
-            pathlib.Path in its place is the text
-        text: a text as str, or a file as pathlib.Path; it is cut into documents
-        target: for an encoder-decoder: the text that its decoder reads, line by line beside `text`; str or pathlib.Path
-        ids: token ids: a list for each document, an array (documents, T), one long list that is cut, or a file
-        states: hidden states, queries and keys, or attention (docs/inputs.md): a file, an array, or a dict of arrays by the
-            names listed there; also a tuple of attentions (docs/python.md)
-        profiles: sums of headwave.watch(model, null=True): its result, or a file that it saved (docs/profiles.md)
-        random_tokens: every document is this many random tokens, three times in a row
-        documents: number of documents; None: as many as there are, at most 100
-        length: tokens of a document that is cut from a text or a long list; None: 512, or what the model can read if that is less
-        special_tokens: whether to put the tokenizer's opening and closing token around every document
+            that contain attention, queries and keys, or hidden states with the weights of their projections
+        tokenizer: a tokenizer of transformers for `text`. A model of transformers needs a tokenizer here; a model directory has its own.
+            A str or a pathlib.Path in place of the tokenizer is the text
+        text: a text as str, or a file as pathlib.Path; the text is cut into documents
+        target: for an encoder-decoder: the texts that its decoder reads, one line for each line of `text`; str or pathlib.Path
+        ids: token ids: one list for each document, an array (documents, T), one long list that is cut into documents, or a file
+        states: hidden states, queries and keys, or attention: a file, an array, a dict of arrays with the names in docs/inputs.md, or
+            a tuple with the attention of each layer (docs/python.md)
+        profiles: sums from headwave.watch(model, null=True), as its result() or as a file saved from it (docs/profiles.md)
+        random_tokens: number of random tokens; every document contains a sequence of so many tokens three times, one after another
+        documents: number of documents; None: all stored documents of `states`; of other sources all documents, but at most 100
+        length: tokens of each document that is cut from a text or a long list; None: 512, or fewer if the model cannot read as many
+        special_tokens: whether every document begins and ends with the tokenizer's opening and closing token
         map: a file that describes the model's tensors (docs/model-map.md)
-        interventions: changes to the model or the text, such as "words-only" or "without-heads=L2H3", as for --intervene
-        shuffles: number of word orders of every document, for "shuffled-words"
-        heads, layer, dataset, axes, apply_norm, any_states: describe `states`, as --head-count, --layer and so on do
-        layers: "0-7": reads and computes the first layers only
-        weights: "memory"; "layers": reads each layer when it is needed, for a model larger than memory; "auto": layers, if all
-            weights would take more than half of the free memory. Results are the same
-        allow_unknown: accept a text even if 90 % of its tokens or more are unknown to the model
-        progress: True: shows a line on standard error; or a function that is called with such lines
-        options: of analyses (docs/commands.md, Analysis): only=["measured_offset"], everything=True, reach=64, seed=1, ...
+        interventions: changes of the model or the text, such as "words-only" or "without-heads=L2H3" (docs/commands.md, --intervene)
+        shuffles: number of random word orders of every document, for "shuffled-words"
+        heads, layer, dataset, axes, apply_norm, any_states: describe `states`, as the options --head-count, --layer and so on do
+        layers: a range of first layers, such as "0-7"; only these layers are read and computed
+        weights: "memory": keeps the model's weights in memory; "layers": reads each layer when it is needed, for a model larger than
+            memory; "auto": "layers" if all weights would take more than half of the free memory. Results are identical
+        allow_unknown: accept a text even if 90 % or more of its tokens are unknown to the model
+        progress: True: shows a line on standard error; or a function that is called with each line of progress
+        options: options of the analyses (docs/commands.md, Analysis): only=["measured_offset"], everything=True, reach=64, seed=1, ...
 
     Returns:
         A Result; for an encoder-decoder a dict of Results: "self", "causal", "cross". If the program does not know the family of
-        a PyTorch model, the model is watched, and analyses that need weights or single documents are omitted, with a warning.
-        `computed_by` says which: "program" or "watch".
+        a PyTorch model, headwave.watch sums its attention instead, and analyses that need weights or single documents are omitted,
+        with a warning. `Result.computed_by` says which of the two computed the attention: "program" or "watch".
 
     Raises:
-        headwave.Error: the input or an option is invalid; KeyboardInterrupt: on Ctrl-C, within a second; no file is left.
+        headwave.Error: the input or an option is invalid
+        KeyboardInterrupt: Ctrl-C was pressed; it comes within a second and leaves no file
     """
     progress = listener(progress)
     sources = {"text": text, "ids": ids, "states": states, "profiles": profiles, "random_tokens": random_tokens}
@@ -106,15 +107,15 @@ def _warn_of_documents(provenance: Mapping[str, Any]) -> None:
 
 
 def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Result | Any:
-    """Computes the account of every head: the parts of all of its attention, and the causes of its profile over offsets.
+    """Computes the account of every head: the parts of all its attention, and the parts of its profile over offsets.
 
     Example:
         >>> result = headwave.account("minilm", pathlib.Path("text.txt"), documents=20, length=256)
-        >>> result["attention_bits"].part.sel(layer=0, head=2)       # sink, position, word, match, in bits
-        >>> result["head_account"].part.sel(layer=0, head=2)         # of the profile: by position, by own token, by context
+        >>> result["attention_bits"].part.sel(layer=0, head=2)       # bits of sink, position, word and match
+        >>> result["head_account"].part.sel(layer=0, head=2)         # parts of the profile: position, own token, context
 
-    Takes the arguments of run(), and returns the same. Its analyses are attention_bits, head_account, and offset_agreement, which
-    compares the offset that head_account predicts with the measured one (docs/account.md).
+    Arguments and results are those of run(), except that `only` cannot be given. The analyses are attention_bits, head_account and
+    offset_agreement, which compares the offset that head_account predicts with the measured offset (docs/account.md).
     """
     if "only" in given:
         raise FormatError("account: only does not apply, since its analyses are attention_bits, head_account and offset_agreement; choose "
@@ -128,7 +129,7 @@ run.__signature__ = account.__signature__ = with_options(run, {**{name: usual fo
 def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, passes: int = 4, seed: int = 1, threads: int = 0,
           layers: str = "", weights: str = "auto", progress: Progress = False) -> Result | Any:
-    """Predicts where every head looks from the checkpoint alone: from its weights, and from documents of random words.
+    """Predicts where every head looks from a checkpoint without a text: from the weights alone, and from documents of random words.
 
     Example:
         >>> result = headwave.atlas("minilm")
@@ -136,13 +137,14 @@ def atlas(model: Text, *, map: Text | None = None, length: int = 0, rows: int = 
 
     Args:
         model: a Hugging Face model directory, or a name on the hub that is in the local cache
-        length: number of positions that are used, from the first, and of tokens in a document; 0: all rows that are read, but at
-            most 512 tokens in a document
-        reach: largest |offset| that is predicted, in tokens
+        length: number of first positions that are used, and number of tokens in a document of random words; 0: all rows that are read,
+            and the same number of tokens but at most 512
+        reach: largest |offset| in the search, in tokens
         rows: number of first rows of the position table that are read; 0: those that look trained
-        draws, level: number of random rotations that form the null, and share of the predicted offsets that may be false
-        passes: number of documents of random words (chance 1 / rank by id) that pass through the model; 0: weights only
-        layers, weights, progress: as in run()
+        draws: number of random rotations that form the null of the prediction from weights
+        level: accepted share of false offsets among these predictions
+        passes: number of documents of random words that pass through the model; words are drawn with p ~ 1 / rank by id; 0: weights only
+        map, layers, weights, progress: as in run()
 
     Returns:
         A Result; for an encoder-decoder a dict of Results, "self" and "causal".
@@ -168,7 +170,7 @@ def listener(progress: Progress) -> Progress:
 
 
 def told(progress: Progress, work: Callable[[Any], Any]) -> Any:
-    """Does work that reports its progress to a function, or on a line of standard error that is cleared at the end."""
+    """Does work, and reports its progress to a function, or on a line of standard error that is cleared at the end."""
     if progress is not True:
         return work(progress or None)
     last = ""
@@ -195,7 +197,7 @@ def _results(found: list[tuple[str, Any]]) -> Result | dict[str, Result]:
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as C++ takes them: a single name becomes a list, and numpy's numbers become Python's."""
+    """Converts options for C++: a single name becomes a list, and numpy's numbers become Python's numbers."""
     plain = {}
     for name, value in options.items():
         if name == "only":

@@ -1,4 +1,4 @@
-"""Hidden states, queries, keys and attention as other programs return them, by the names of docs/inputs.md."""
+"""Gives hidden states, queries, keys and attention that other libraries return the names of docs/inputs.md."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .errors import FormatError
 
 
 def named_states(value: Any) -> dict[str, Any]:
-    """Arrays by name, from a dict of arrays, a tuple of attentions or hidden states by layer, or an array of hidden states.
+    """Names the arrays in a dict of arrays, in a tuple with the attention or hidden states of each layer, or in an array of hidden states.
 
     Raises:
-        FormatError: `value` is empty, or is attention of documents with padding
+        FormatError: `value` is empty, or contains attention of documents with padding
     """
     named = _named(value)
     for name, of in named.items():
@@ -24,13 +24,13 @@ def named_states(value: Any) -> dict[str, Any]:
 
 
 def require_no_padding(attention: Any, called: str) -> None:
-    """Refuses attention, (..., heads, T, T), of documents with padding, which would count as tokens.
+    """Refuses attention (..., heads, T, T) of documents with padding, because padding would count as tokens.
 
-    Softmax is 0 only where a mask forbids. So a key is padding if no row looks at it, while every other token looks at itself. Rows with
-    the same weight everywhere do not count: padding before a causal text may look nowhere, and gets such rows.
+    Softmax is 0 only for pairs that a mask forbids. So a key is padding if no query attends to it, while every other token attends to itself.
+    Queries with the same weight on all keys do not count, because padding before a causal text may have no allowed key and gets such weights.
 
     Raises:
-        FormatError: there is padding; the message names the first document and its keys
+        FormatError: there is padding; the message names the first document with padding, and its padding keys
     """
     if len(attention.shape) < 3 or attention.dtype.kind != "f" or attention.shape[-1] != attention.shape[-2]:
         return
@@ -62,7 +62,7 @@ def _named(value: Any) -> dict[str, Any]:
 
 
 def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """The arrays in nested dicts, by their paths: "attentions/layer_0"."""
+    """Lists the arrays in nested dicts with their paths: "attentions/layer_0"."""
     for name, of in nested.items():
         if isinstance(of, Mapping):
             yield from _flat(of, f"{above}{name}/")
@@ -71,7 +71,7 @@ def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
 
 
 def _are_states(layers: Any) -> bool:
-    """Whether arrays by layer are states, (documents, T, width), and not attention, (heads, T, T), whose rows sum to 1."""
+    """Whether the arrays of layers are states (documents, T, width), and not attention (heads, T, T), whose rows sum to 1."""
     if any(np.ndim(of) != 3 for of in layers) or len({tuple(of.shape) for of in layers if hasattr(of, "shape")}) != 1:
         return False
     first = as_array(layers[0], "states: of layer 0")

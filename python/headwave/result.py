@@ -17,15 +17,16 @@ from .profiles.result import are_profiles, open_profiles
 
 
 class Result(Mapping[str, Group]):
-    """The result of a job: a group of arrays for each analysis.
+    """The result of a job. It contains a group of arrays for each analysis.
 
-    `result["measured_offset"].offset.sel(layer=3, head=4)` is an xarray array in the memory of C++. A notebook shows the table of heads.
+    `result["measured_offset"].offset.sel(layer=3, head=4)` is an xarray array whose numbers stay in the memory of C++. A notebook shows
+    the table of heads.
     """
 
     __eq__, __hash__ = object.__eq__, object.__hash__   # by identity: arrays are not compared
 
     def __deepcopy__(self, memo: Any) -> "Result":
-        """The same result with new groups. Arrays are read-only, and shared."""
+        """Copies the result and its groups. Arrays are read-only, so the copy shares them."""
         return Result(self._found)
 
     def __init__(self, found: Any) -> None:
@@ -34,7 +35,7 @@ class Result(Mapping[str, Group]):
 
     @property
     def computed_by(self) -> str:
-        """What computed the attention: the "program", or a PyTorch model under "watch"."""
+        """Which of two computed the attention: the "program", or a PyTorch model under headwave.watch ("watch")."""
         return "watch" if "watched" in self.provenance else "program"
 
     @property
@@ -44,7 +45,7 @@ class Result(Mapping[str, Group]):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the result comes from: inputs with their SHA-256, options, seed, versions, time."""
+        """Says where the result comes from: inputs with their SHA-256, options, seed, versions and time."""
         return self._found.provenance
 
     @property
@@ -58,7 +59,7 @@ class Result(Mapping[str, Group]):
         return xarray.DataTree.from_dict(groups)
 
     def __getitem__(self, name: str) -> Group:
-        """A group, or one array of a group: "measured_offset/offset"."""
+        """Gives a group, "measured_offset", or one array of a group, "measured_offset/offset"."""
         group, _, quantity = name.strip("/").partition("/")
         if group not in self._made():
             raise KeyError(missing(group, self._made()))
@@ -70,12 +71,12 @@ class Result(Mapping[str, Group]):
         return [*self, *(f"{name}/{quantity}" for name, group in self._made().items() for quantity in group)]
 
     def to_dataframe(self) -> Any:
-        """A pandas.DataFrame with a row for each head, as `headwave export --heads` writes it (docs/result-file.md).
+        """Makes a pandas.DataFrame with a row for each head, as `headwave export --heads` does (docs/result-file.md).
 
         All results have the same columns, so `pandas.concat` joins the rows of several models. Missing values are NaN.
 
         Raises:
-            ShapeError: the result has no offsets of heads.
+            ShapeError: the result has no measured or predicted offsets of heads.
         """
         import pandas
 
@@ -91,28 +92,28 @@ class Result(Mapping[str, Group]):
         return len(self._made())
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
-        """Writes the result file, as the program does: whole, or not at all.
+        """Writes the result file. Like the program, it writes the whole file or no file.
 
         Raises:
-            IoError: the file exists and `overwrite` is False, or it cannot be written.
+            IoError: the file exists and `overwrite` is False, or the file cannot be written.
         """
         self._found.save(as_path(path, "save"), bool(overwrite))
 
     def figures(self) -> list[str]:
-        """Names of the figures that can be drawn."""
+        """Lists the names of the figures that can be drawn from this result."""
         return self._found.figures()
 
     def figure(self, name: str, *, heads: Sequence[str] = (), format: str = "svg", width: float | str = 0.0) -> "Figure":
-        """Draws a figure as the program does. It needs gnuplot.
+        """Draws a figure as the program does. gnuplot must be installed.
 
         Args:
             name: one of figures(), such as "offset_profile"
-            heads: for figures of single heads: "L0H2", ... or "strongest:6"; by default the strongest of the table
+            heads: heads to show in figures of single heads, such as "L0H2" or "strongest:6"; by default the strongest of the table
             format: "svg", "png" or "pdf"
-            width: in inches, 2 to 7; "column" (3.4) or "page" (7); 0: what the figure needs
+            width: 2 to 7 inches; "column": 3.4; "page": 7; 0: the width that the figure needs
 
         Raises:
-            FormatError: there is no such figure; ShapeError: the result lacks what it shows; IoError: gnuplot is missing.
+            FormatError: there is no such figure; ShapeError: the result lacks what the figure shows; IoError: gnuplot is missing.
         """
         chosen = names(heads, "heads")
         name, format = text(name, "name"), text(format, "format")
@@ -134,11 +135,11 @@ class Result(Mapping[str, Group]):
         return f"{self.title}\n{found}" if found else repr(self)
 
     def _repr_html_(self) -> str:
-        """The printed text, and a picture if gnuplot is installed."""
+        """Shows the printed text, and the offset profiles if gnuplot is installed."""
         return f"<pre>{html.escape(str(self))}</pre>{self._picture()}"
 
     def _picture(self) -> str:
-        """The offset profiles as an HTML image; empty if they cannot be drawn."""
+        """Draws the offset profiles as an HTML image. Empty if they cannot be drawn."""
         shown = "offset_profile"
         if shown not in self.figures():
             return ""
@@ -164,7 +165,7 @@ class Figure:
         """Writes the figure to a file.
 
         Raises:
-            IoError: the file exists and `overwrite` is False; FormatError: its ending names another format.
+            IoError: the file exists and `overwrite` is False; FormatError: the ending of `path` names another format.
         """
         ending = pathlib.Path(path).suffix.lower().removeprefix(".")
         if ending != self.format and ending in ("svg", "png", "pdf"):
@@ -205,14 +206,14 @@ def _write_file(path: str | os.PathLike, content: bytes, overwrite: bool) -> Non
 
 
 def open_result(path: str | os.PathLike) -> Any:
-    """Opens a Result: a file that save() or the program wrote, or the folder of a run. From a file of profiles it opens Profiles.
+    """Opens a Result from a file that save() or the program wrote, or from the folder of a run. Opens Profiles from a file of profiles.
 
     Example:
         >>> result = headwave.open("result")
         >>> result["measured_offset"].offset
 
     Raises:
-        IoError, FormatError: the file cannot be read, or is not a complete result.
+        IoError, FormatError: the file cannot be read, or is neither a complete result nor profiles.
     """
     place = pathlib.Path(as_path(path, "open: path"))
     if place.is_dir():

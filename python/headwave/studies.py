@@ -1,4 +1,4 @@
-"""Comparison of the results of runs."""
+"""Compares the results of runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .result import Result, open_result
 
 def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05, draws: int = 999, block: int = 0, seed: int = 1,
             threads: int = 0) -> Result:
-    """Compares two results head by head, and tests whether heads differ by more than a change of documents explains.
+    """Compares two results head by head, and tests whether heads differ by more than a change of documents would explain.
 
     Example:
         >>> changes = headwave.compare(result, shuffled)
@@ -22,16 +22,16 @@ def compare(first: Result | Text, second: Result | Text, *, level: float = 0.05,
 
     Args:
         first, second: Results, result files, or folders of runs
-        level: probability that any head is called changed although none is
+        level: largest probability that any head is called changed although none is
         draws: number of random assignments of document blocks in the test
-        block: consecutive documents that form a block, since neighbours are alike; 0: as many as the level allows
+        block: number of consecutive documents that form a block, since neighbours are alike; 0: as many as the level allows
 
     Returns:
-        A Result with the groups `comparison` (measure, layer, head) and `change` (layer, head), as `headwave compare --out`
-        writes it. docs/compare.md explains the measures.
+        A Result with the groups `comparison` (measure, layer, head) and `change` (layer, head), the same as that of
+        `headwave compare --out`. docs/compare.md explains the measures.
 
     Raises:
-        ShapeError: the results have different heads, lengths of documents or kinds of attention
+        ShapeError: the results have different heads, document lengths or kinds of attention
         NumericError: there are too few documents for this level
     """
     one, other = _opened(first, "first"), _opened(second, "second")

@@ -1,4 +1,4 @@
-"""PyTorch models: their description by their config, their weights, and how a job runs them."""
+"""Describes PyTorch models by their config, hands their weights to C++, and runs them for a job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DTYPES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", t
 
 
 def described(module: torch.nn.Module) -> tuple[str, Any]:
-    """A model's config as JSON, and what the program makes of it and of the names of the weights.
+    """Gives a model's config as JSON, and the description that the program makes from the config and the names of the weights.
 
     Raises:
         FormatError: the model has no config, or its family is unknown.
@@ -37,7 +37,7 @@ def described(module: torch.nn.Module) -> tuple[str, Any]:
 
 
 def require_eval(module: torch.nn.Module) -> None:
-    """Refuses a model in training mode, since dropout changes its attention from call to call."""
+    """Refuses a model in training mode, because dropout changes its attention from call to call."""
     drops = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
     if module.training or any(part.training for _, part in module.named_modules() if isinstance(part, drops)):
         raise FormatError(f"{type(module).__name__} is in training mode, so dropout changes its attention; call .eval() first")
@@ -48,10 +48,10 @@ def _weights(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def _raw(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[int], np.ndarray]:
-    """A tensor as C++ takes it: name, type as in safetensors, shape and bytes. Contiguous tensors on the CPU are not copied.
+    """Converts a tensor for C++: name, type as in safetensors, shape and bytes. Contiguous tensors on the CPU are not copied.
 
     Raises:
-        FormatError: C++ does not know its type
+        FormatError: C++ does not know the tensor's type
     """
     if tensor.dtype not in _DTYPES:
         known = ", ".join(str(dtype).removeprefix("torch.") for dtype in _DTYPES)
@@ -61,7 +61,7 @@ def _raw(name: str, tensor: torch.Tensor, called: str) -> tuple[str, str, list[i
 
 
 def module_input(module: torch.nn.Module, tokenizer: Any, **read: Any) -> Any:
-    """The input of a PyTorch model. When a job asks for a document, the model runs on it and its states are captured, without a file.
+    """Makes the input of a PyTorch model. When a job asks for a document, the model runs on it, and its states are captured without a file.
 
     Args:
         read: arguments of documents_of()
@@ -78,13 +78,13 @@ def module_input(module: torch.nn.Module, tokenizer: Any, **read: Any) -> Any:
 
 
 def exceeded(module: torch.nn.Module, tokens: int) -> dict[str, Any]:
-    """The maximal lengths in the files of a model's folder that documents of `tokens` tokens exceed, as results remember them."""
+    """Finds the maximal lengths in the files of a model's folder that documents of `tokens` tokens exceed, as entries of the provenance."""
     folder = getattr(getattr(module, "config", None), "name_or_path", "")
     return _core.exceeded_lengths(folder, tokens) if isinstance(folder, str) and os.path.isdir(folder) else {}
 
 
 def why_not_followed(module: torch.nn.Module) -> str:
-    """Why the program's own pass cannot follow a model; empty if it can."""
+    """Says why the program's own pass cannot run a model. Empty if it can."""
     try:
         described(module)
     except FormatError as error:
@@ -94,12 +94,12 @@ def why_not_followed(module: torch.nn.Module) -> str:
 
 def watched(module: torch.nn.Module, tokenizer: Any, *, seed: int, reach: int, deal: bool, told: Callable[[str], Any] | None,
             **read: Any) -> tuple[Profiles, dict[str, Any]]:
-    """Watches a model of any family: its profiles, with all sums that a run reads, and what results remember of the documents.
+    """Watches a model of any family. Gives its profiles with all sums that a run uses, and facts about the documents for the provenance.
 
     Args:
-        reach: largest offset that the run searches, in tokens
-        deal: also sum for an account; if contents cannot be dealt, it is omitted with a warning
-        told: called with a line before every document
+        reach: largest |offset| that the run searches, in tokens
+        deal: whether to keep what an account needs; if contents cannot be dealt, the account is omitted with a warning
+        told: function that is called with a line before every document; None: nothing is reported
         read: arguments of documents_of()
     """
     require_eval(module)

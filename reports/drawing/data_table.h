@@ -28,22 +28,23 @@ struct DataColumn {
 using DataTable = std::vector<DataColumn>;
 
 /// Writes a table as comma-separated values (RFC 4180) in UTF-8 with bare line feeds: a line of column names,
-/// then the rows. Doubles read back to the same bits; NaN becomes an empty cell. In texts, tab, line feed,
-/// carriage return and backslash become \t, \n, \r and \\, and other control characters become escapes such
-/// as \u001b, so that every row is one line. A text that begins with = + - @, which a spreadsheet could
-/// take for a formula, or with an apostrophe gets an apostrophe in front. A text is quoted if it is empty,
-/// contains a comma or a quote, or begins or ends with a space. Invalid UTF-8 becomes U+FFFD.
+/// then the rows. Reading the text gives doubles with the same bits; NaN is written as an empty cell. In
+/// texts, tab, line feed, carriage return and backslash become \t, \n, \r and \\, and other control
+/// characters become escapes such as \u001b, so that every row is one line. A text that begins with an
+/// apostrophe, or with one of = + - @, gets an apostrophe in front, because a spreadsheet could take = + - @
+/// for a formula. A text is quoted if it is empty, contains a comma or a quote, or begins or ends with a
+/// space. Invalid UTF-8 becomes U+FFFD.
 std::string comma_separated(const DataTable& table);
 
-/// Write one cell, or one line of cells, as comma_separated() does, for tables too long to be held in memory.
-/// A line is never empty, because readers skip empty lines.
+/// Write one cell, or one line of cells, in the format of comma_separated(), for tables too long to be held
+/// in memory. A line is never empty, because readers skip empty lines.
 std::string csv_cell(const Cell& cell);
 std::string csv_line(const std::vector<std::string>& cells);
 
-/// Writes a data block for gnuplot: the name, one line per row with cells separated by tabs, and an end mark
-/// that no text contains. In texts, invisible characters are written out (visible_text()); then double
-/// quotes, which would end a text, and backslashes become escapes.
-/// @param name  of the block: "$data0"
+/// Writes a data block for gnuplot: its name, one line per row with cells separated by tabs, and an end mark
+/// that no text contains. In texts, visible_text() replaces invisible characters. Then double quotes, which
+/// would end a text, and backslashes become escapes.
+/// @param name  name of the block: "$data0"
 std::string data_block(const std::string& name, const Rows& rows);
 
 }  // namespace headwave

@@ -7,24 +7,24 @@ namespace headwave {
 
 inline constexpr const char* font_name = "sans-serif";
 
-/// Input of gnuplot: its commands, and the size of the picture in inches. One script serves every format. In
-/// PDF and SVG, text stays text and a heat map is one image.
+/// Input of gnuplot: commands, and the size of the picture in inches. The same commands serve every format.
+/// In PDF and SVG, text stays text, and a heat map is one image.
 struct GnuplotScript {
   std::string commands;
   double width, height;
 };
 
-/// Draws the formats in parallel.
-/// @param name     of the figure, for messages and the title of an SVG; plain ASCII
-/// @param formats  of "pdf", "svg", "png"
-/// @returns the contents of the files, in the order of `formats`
+/// Draws one figure in several formats, in parallel.
+/// @param name     name of the figure, for messages and as title of an SVG; plain ASCII
+/// @param formats  some of "pdf", "svg", "png"
+/// @returns the content of a file for each of `formats`, in the same order
 /// @throws ShapeError for another format; IoError if gnuplot is missing or fails
 std::vector<std::string> drawn_by_gnuplot(const GnuplotScript& script, const std::string& name,
                                           const std::vector<std::string>& formats);
 
 bool gnuplot_found();
 
-/// Checks that figures can be drawn. Call this before a long computation of what is to be drawn.
+/// Checks that gnuplot can be run. Call this before a long computation whose results are to be drawn.
 /// @throws IoError naming the package to install, if gnuplot cannot be run
 void require_gnuplot();
 

@@ -11,16 +11,16 @@
 
 namespace headwave {
 
-/// The smallest size of letters, in points on paper.
+/// The smallest size of letters on paper, in points.
 inline constexpr double least_letters = 6.0;
 
-/// One coordinate of a Place, in gnuplot's words. value() is a number on the axis, share() a part of the
-/// panel's width or height (0: left or lower edge), page_share() a part of the page's.
+/// Makes one coordinate of a Place, in gnuplot's syntax. value() takes a number on the axis. share() takes a
+/// part of the panel's width or height (0: left or lower edge), and page_share() a part of the page's.
 std::string value(double number);
 std::string share(double part);
 std::string page_share(double part);
 
-/// A point on a panel or a page.
+/// A point on a panel or a page; its coordinates come from value(), share() or page_share().
 struct Place {
   std::string x, y;
 };
@@ -32,91 +32,92 @@ struct PanelGrid {
     double width = 3.0, height = 2.0;
   } panel = {};
   struct Gap {
-    double x = 0.0, y = 0.0;  ///< between panels of a row (for tic labels or a colour bar), and of a column
+    double x = 0.0, y = 0.0;  ///< x: between panels of a row (for tic labels or a colour bar); y: between rows
   } gap = {};
   struct Margin {
     double left = 0.66, right = 0.14, top = 0.3, bottom = 0.5;
   } margin = {};           ///< of the page
-  std::size_t panels = 0;  ///< number of panels if the last row is not full; 0: rows * columns
+  std::size_t panels = 0;  ///< number of panels, if the last row is not full; 0: rows * columns
 
   [[nodiscard]] double width() const;
   [[nodiscard]] double height() const;
   [[nodiscard]] double panel_left(std::size_t column) const;
   [[nodiscard]] double panel_bottom(std::size_t row) const;
-  /// Whether no panel stands below panel k; panels follow each other row by row.
+  /// Whether panel k has no panel below it. Panels are numbered row by row.
   [[nodiscard]] bool is_lowest(std::size_t k) const { return k + columns >= (panels > 0 ? panels : rows * columns); }
-  /// The point at a distance in inches from the page's left and lower edges.
+  /// The point at distances x and y, in inches, from the page's left and lower edges.
   [[nodiscard]] Place at(double x, double y) const { return {page_share(x / width()), page_share(y / height())}; }
 };
 
-/// A line, with dots on it if `dots` is above 0.
+/// The style of a line. The line has dots on it if `dots` is above 0.
 struct Line {
   Ink ink = ink::text;
   double width = 1.0;     ///< half points
-  std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces, or its number; empty: solid
-  double dots = 0.0;      ///< size of dots; 1 is about 0.09 inches
-  int point = 7;          ///< shape of dots, as gnuplot numbers them
+  std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces, or a pattern's number; empty: solid
+  double dots = 0.0;      ///< size of the dots; 1 is about 0.09 inches
+  int point = 7;          ///< shape of the dots, by gnuplot's numbers
 };
 
 /// The style of line i: a colour, a dash and a shape of dots, so that lines also differ in black and white.
 Line categorical_line(Index i, double width = 1.8, double dots = 0.0);
 
-/// Which part of a text stands at its place.
+/// Which part of a text is put at the text's Place.
 enum class Anchor { left, center, right };
 
 struct Letters {
-  double points = 0.0;  ///< 0: as along axes
+  double points = 0.0;  ///< size of the letters; 0: as along axes
   bool bold = false;
   Ink ink = ink::text;
   Anchor anchor = Anchor::left;
-  double right = 0.0, up = 0.0;  ///< shift, in letters
-  double up_share = 0.0;         ///< shift upwards as a part of the panel's height, in place of `up`
+  double right = 0.0, up = 0.0;  ///< shift to the right and upwards, in letters
+  double up_share = 0.0;         ///< shift upwards as a part of the panel's height; replaces `up` unless 0
   bool upward = false;           ///< reads from bottom to top
-  bool front = false;            ///< in front of the curves
+  bool front = false;            ///< drawn in front of the curves
 };
 
-/// A round step, 1, 2 or 5 times a power of ten, that puts about four tics into a range.
+/// The distance between tics that puts about four tics into a range: 1, 2 or 5 times a power of ten.
 /// @param range  > 0
 double tic_step(double range);
 
-/// The range of an axis; `low` is the larger number if the axis runs the other way.
+/// The range of an axis. `low` is larger than `high` if the axis runs to the left, or downwards.
 struct ValueRange {
   double low = 0.0;
   double high = 1.0;
 };
 
-/// A range for an axis: from zero, or a little below the smallest value if that is negative, to a little
-/// above the largest. Only finite values count. Never empty: gnuplot fails on an empty range.
+/// The range of an axis that includes zero: from zero, or from a little below the smallest value if that is
+/// negative, to a little above the largest. Only finite values count. The range is never empty, because
+/// gnuplot fails on an empty range.
 ValueRange range_with_zero(std::span<const double> values);
 
-/// The smallest and the largest finite number above 0; {0, 0} if there is none.
+/// The range of the finite numbers above 0; {0, 0} if there are none.
 ValueRange positive_range(std::span<const double> values);
 
 /// The largest finite number, but at least `least`.
 double largest_of(std::span<const double> numbers, double least = 0.0);
 
-/// A tic that has a name instead of a number.
+/// A tic of an axis that is labelled with a name instead of its number.
 struct Tic {
   double place = 0.0;
   std::string name;
 };
 
-/// How the numbers of an axis are written: with room for a sign, without it, or not at all.
+/// Whether numbers on an axis are written with room for a sign (aligned), without it (plain), or not at all.
 enum class Numbers { aligned, plain, none };
 
 struct Tics {
   double step = 0.0;                                        ///< 0: gnuplot chooses round places
-  double first = std::numeric_limits<double>::quiet_NaN();  ///< no tics below it; NaN: from the end of the axis
-  std::vector<Tic> named = {};                              ///< if there are any, the only tics
+  double first = std::numeric_limits<double>::quiet_NaN();  ///< the lowest tic; NaN: tics begin at the end of the axis
+  std::vector<Tic> named = {};                              ///< tics with names; if there are any, no others
   Numbers numbers = Numbers::aligned;
   double points = 0.0;  ///< size of letters; 0: as along other axes
-  double away = 0.0;    ///< distance of names from the axis in letters; negative: towards it
+  double away = 0.0;    ///< distance of the labels from the axis, in letters; negative: towards the axis
   bool upward = false;  ///< reads from bottom to top
 };
 
-/// Names for cells 0, 1, ...: as many as do not touch.
-/// @param inches  length that the cells share
-/// @param each    length that a name takes, inches
+/// Makes tics that label cells 0, 1, ... with these numbers, for as many cells as labels fit side by side.
+/// @param inches  length of all cells together
+/// @param each    length that a label takes, in inches
 std::vector<Tic> spaced(const std::vector<Index>& numbers, double inches, double each);
 
 /// An axis of a panel, and its title.
@@ -124,38 +125,39 @@ struct PanelAxis {
   ValueRange range = {};
   Tics tics = {};
   int log = 0;             ///< base of a logarithmic axis; 0: linear
-  bool common = false;     ///< shared by a column or row: only the lowest, or leftmost, panel has numbers and title
+  bool common = false;     ///< only the lowest (x) or leftmost (y) panel has numbers and title
   std::string title = {};  ///< centred beside the axis
   double away = 0.0;       ///< inches from the frame to the title; 0: 0.37 below, 0.5 at the left
   bool shown = true;
 };
 
-/// The axes of cells 0, 1, ..., across and down; the axis down has 0 at the top.
+/// Axes for the cells 0, 1, ... of a heat map: columns across, and rows down with row 0 at the top.
 PanelAxis cells_across(std::size_t count, const Tics& tics = {});
 PanelAxis cells_down(std::size_t count, const Tics& tics = {});
 
 enum class Frame { whole, base_line, none };
 
-/// A bar of a heat map's colours, at the right of a panel.
+/// A bar that explains a heat map's colours, at the right of a panel.
 struct ColorBar {
   double away = 0.08;   ///< inches from the panel
   double width = 0.08;  ///< inches
   Tics tics;
   std::string title = {};
   double title_right = 0.0;  ///< shift of the title, in letters
-  bool common = false;       ///< at the right of the last column, for the panels of all columns
+  bool common = false;       ///< one bar for the panels of all columns, at the right of the last column
 };
 
-/// A colour bar of amounts from 0 to `largest`, with small numbers.
+/// Makes a colour bar for amounts from 0 to `largest`, with small numbers.
 ColorBar amount_bar(double largest, const std::string& title, double away);
 
-/// A heat map: an amount for each cell, and where columns and rows stand on the axes. Cells are blocks of
-/// pixels, since gnuplot draws no image of one row or column, and viewers may smooth small images.
+/// The content of a heat map: an amount for each cell, and where columns and rows are on the axes. Each cell
+/// is drawn as a block of pixels, because gnuplot draws no image of one row or column, and viewers may smooth
+/// small images.
 struct Cells {
   std::size_t columns = 0, rows = 0;
   std::function<double(std::size_t column, std::size_t row)> amount;
-  std::size_t across = 4, up = 4;                                                 ///< pixels to a cell
-  std::function<double(double column)> x = [](double column) { return column; };  ///< 0.0 is the first one's middle
+  std::size_t across = 4, up = 4;                                                 ///< pixels of a cell
+  std::function<double(double column)> x = [](double column) { return column; };  ///< place; 0.0: middle of column 0
   std::function<double(double row)> y = [](double row) { return row; };
 };
 
@@ -164,40 +166,40 @@ struct LegendEntry {
   Line line;
 };
 
-/// Values in gnuplot's words.
+/// Write a text, a colour or a line in gnuplot's syntax.
 std::string text_words(const std::string& text);  ///< quoted; no text can end the quotes or act as a command
 std::string color_words(Ink ink);
 std::string line_words(const Line& line);
 
-/// Data to plot: rows, and gnuplot's words for how. `columns` says which columns are used, empty: all.
+/// Data to plot: rows; how gnuplot draws them (`with`); and which columns it uses (`columns`; empty: all).
 struct Series {
   Rows rows;
   std::string with, columns = {};
 };
 
-/// One panel of a figure: axes, plotted data and words.
+/// One panel of a figure: its axes, plotted data and texts.
 ///
 ///     Panel& panel = figure.panels[0];
 ///     panel.x = {.range = {-16, 16}, .tics = {.step = 10}, .title = "offset t = key − query (tokens)"};
 ///     panel.vertical(0, {ink::zero_line, 0.7});
 ///     panel.curve(offsets, weights, {ink::measured, 1.3});
 ///
-/// The words are ours. Numbers and texts of a result reach gnuplot only in data blocks and through
-/// text_words(), so that no token or path can act as a command.
+/// gnuplot's commands contain only strings from this code. Numbers and texts of a result reach gnuplot only
+/// in data blocks and through text_words(), so that no token or path can act as a command.
 class Panel {
  public:
   /// @param row, column  place in the grid, from 0
   Panel(const PanelGrid& grid, std::size_t row, std::size_t column);
 
   PanelAxis x, y;
-  std::vector<Tic> upper = {};  ///< names above the panel, at places of the x axis
+  std::vector<Tic> upper = {};  ///< tics above the panel, at places on the x axis
   Frame frame = Frame::whole;
   double tic_length = 0.5;
   ValueRange colors = {};           ///< range of the amounts that the colours show
-  std::vector<Series> series = {};  ///< plotted data; the first is lowest
-  std::vector<Panel> others = {};   ///< panels in other parts of the same place
+  std::vector<Series> series = {};  ///< plotted data; later entries cover earlier ones
+  std::vector<Panel> others = {};   ///< panels in other parts of the same place in the grid
 
-  /// Restricts the panel to a part of its height, from the share `low` to the share `high`.
+  /// Restricts the panel to the part of its height between the shares `low` and `high` (0: bottom, 1: top).
   void part(double low, double high);
 
   [[nodiscard]] bool is_leftmost() const { return leftmost_; }
@@ -206,7 +208,7 @@ class Panel {
   [[nodiscard]] double height() const { return top_ - bottom_; }
   [[nodiscard]] const PanelGrid& grid() const { return grid_; }
 
-  /// The point at a distance in inches right of the panel's left edge and above its upper edge.
+  /// The point `right` inches to the right of the panel's left edge and `up` inches above its upper edge.
   [[nodiscard]] Place over(double right, double up) const { return grid_.at(left_ + right, top_ + up); }
   /// Write a text at a place, or above the panel's left or right end.
   void note(const std::string& text, const Place& place, const Letters& letters = {});
@@ -218,11 +220,11 @@ class Panel {
   void name(const std::string& text, double points = 8, double up = 0.5) {
     above(text, Anchor::left, {.points = points, .bold = true, .up = up});
   }
-  /// Marks the number to look at with a dot or a ring, and a text beside it.
+  /// Marks the most important number with a dot or a ring, and writes a text beside it.
   void mark(const Place& place, double size, const std::string& text = "", const Letters& letters = {},
             bool ring = false);
 
-  /// Draw straight lines below the plotted data; level() and, by default, vertical() cross the whole panel.
+  /// Draw straight lines behind the plotted data. level() and, by default, vertical() cross the whole panel.
   void vertical(double at, const Line& line, const std::string& end = share(1)) {
     segment({value(at), share(0)}, {value(at), end}, line);
   }
@@ -230,29 +232,30 @@ class Panel {
   void segment(const Place& from, const Place& to, const Line& line);
 
   void curve(std::span<const double> xs, std::span<const double> ys, const Line& line);
-  /// Draws a curve in the colour that the palette has for a number.
+  /// Draws a curve in the colour that the figure's palette gives the number `color`.
   void colored_curve(std::span<const double> xs, std::span<const double> ys, double color, double width, double dots);
-  /// Fill the area between two curves (opacity 0: opaque), or down to a level (strength 0: full ink).
+  /// Fill the area between two curves (opacity 0: opaque), or a curve and a level (strength 0: full ink).
   void band(std::span<const double> xs, std::span<const double> low, std::span<const double> high, Ink ink,
             double opacity = 0.0);
   void area(std::span<const double> xs, std::span<const double> ys, double level, Ink ink, double strength = 0.0);
-  /// Draws dots: rows of x, y, size.
+  /// Draws dots. Each row is x, y, size.
   void dots(Rows rows, Ink ink) { plot(std::move(rows), "points pt 7 ps variable lw 1 lc " + color_words(ink)); }
-  /// Draws boxes: rows of x, y, half the width and half the height.
+  /// Draws boxes. Each row is x, y, half the width, half the height.
   void boxes(Rows rows, Ink ink) { plot(std::move(rows), "boxxyerror fs solid 1 noborder fc " + color_words(ink)); }
-  /// Draws sectors: rows of x, y, radius, and begin and end in degrees, anticlockwise from the right.
+  /// Draws sectors. Each row is x, y, radius, first angle, last angle (degrees, anticlockwise from the
+  /// right).
   void pies(Rows rows, Ink ink) { plot(std::move(rows), "circles fs solid 1 noborder lc " + color_words(ink)); }
-  /// Writes texts: rows of x, y, text.
+  /// Writes texts. Each row is x, y, text.
   void texts(Rows rows, const Letters& letters);
-  /// Name tics: rows of place and text. gnuplot names tics at plotted points; these lie outside the panel.
+  /// Label tics. Each row is place, text. gnuplot labels tics at plotted points; these lie outside the panel.
   void x_tic_names(Rows rows) { plot(std::move(rows), "dots", "1:(-9):xticlabels(2)"); }
   void y_tic_names(Rows rows) { plot(std::move(rows), "dots", "(-9):1:yticlabels(2)"); }
   /// @param amounts  range of the amounts that the colours show
   void heat_map(const Cells& cells, const ValueRange& amounts);
   void color_bar(ColorBar bar);
 
-  /// gnuplot's commands for the whole panel.
-  /// @param blocks  number of data blocks of earlier panels; raised by the number of this panel's
+  /// Writes gnuplot's commands for the whole panel.
+  /// @param blocks  number of data blocks in earlier panels; the call adds the number of blocks in this panel
   [[nodiscard]] std::string script(std::size_t& blocks) const;
 
  private:

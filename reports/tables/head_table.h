@@ -11,53 +11,60 @@
 namespace headwave {
 
 struct HeadTableOptions {
-  bool all = false;                     ///< every head; otherwise the ten strongest
-  bool wide = false;                    ///< every column with content; otherwise where, how strongly, why
-  std::string sort = {};                ///< by a column of head_data(); empty: strongest first
-  std::vector<std::string> heads = {};  ///< only these: "L2H3"; empty: no choice
+  bool all = false;                     ///< true: every head; false: the first ten rows, the strongest heads by default
+  bool wide = false;                    ///< true: every column with content; false: where, how strongly and why
+  std::string sort = {};                ///< name of a column of head_data() to sort by; empty: strongest first
+  std::vector<std::string> heads = {};  ///< the heads to show ("L2H3"); empty: all heads, or the first ten rows
 };
 
-/// The columns of the table, with rows in the order of options.sort. They depend on the result:
-/// - a run: the cells of head_sentences(), or the measured offset with its weight in multiples of chance
-/// - an atlas: the offset that random words predict, with its weight in multiples of chance, and the offset
-///   that weights predict (exact in layer 0, a proxy above); without random words also the test of the latter
-/// - a comparison: comparison_columns()
-/// @returns no columns if the result has neither heads nor changes
-/// @throws ShapeError if the Fields have other axes than described, or there is no column to sort by
+/// Makes the columns of the table of heads, with all rows in the order of options.sort. The columns depend on
+/// the result:
+/// - For a run, they are the cells of head_sentences(). Without sentences, they are the measured offset and
+///   its weight in multiples of chance.
+/// - For an atlas, they are the offset that random words predict, with its weight in multiples of chance, and
+///   the offset that the weights of the model predict (exact in layer 0, a proxy above). Without random words
+///   they also show the test of the prediction from weights.
+/// - For a comparison, they are those of comparison_columns().
+/// @returns an empty list if the result contains neither heads nor a comparison
+/// @throws ShapeError if a Field lacks the axes that its analysis gives it, or options.sort names no column
 std::vector<TableColumn> sorted_columns(const Result& result, const HeadTableOptions& options);
 
-/// The rows of sorted_columns() to show: options.heads, or all, or the first ten.
+/// Keeps the rows to show: those of options.heads, or if that is empty those that options.all says.
+/// @param columns  from sorted_columns()
 std::vector<TableColumn> shown_rows(const std::vector<TableColumn>& columns, const HeadTableOptions& options);
 
-/// shown_rows() of sorted_columns().
+/// Applies sorted_columns(), then shown_rows().
 std::vector<TableColumn> shown_columns(const Result& result, const HeadTableOptions& options);
 
-/// The offset at which each head looks, as a Field looks/offset of layer and head: that of head_sentences(),
-/// or the measured offset if there are none, 0 for heads that look at themselves.
+/// The offset at which each head looks, in tokens, as a Field looks/offset (layer, head): the offset of
+/// head_sentences(); without sentences the measured offset, or 0 for heads that look at their own token.
 /// @returns nothing if the result has no measured offsets
-/// @throws ShapeError if the Fields have other axes than described
+/// @throws ShapeError if a Field lacks the axes that its analysis gives it
 std::optional<Field> looks_field(const Result& result);
 
-/// What was run and what was found, in a few sentences: the parts of all attention, and how many heads have
-/// which largest part; without attention_bits, how many heads look at a preferred offset.
-/// @param titled  leave out what finding_title() says
+/// Summarises in a few sentences what was run and what was found: how all attention divides into parts, and
+/// how many heads have which largest part. Without attention_bits it says how many heads look at a preferred
+/// offset.
+/// @param titled  true: omit what finding_title() says
 std::string head_paragraph(const Result& result, bool titled = false);
 
-/// The main finding: "Attention of minilm: special tokens 47 %, position 28 %, ..."; without attention_bits
-/// "In minilm 42 of 72 heads look at a preferred offset", or how many changed; else the result's title.
+/// The main result as a title: "Attention of minilm: special tokens 47 %, position 28 %, ...". Without
+/// attention_bits it is "In minilm 42 of 72 heads look at a preferred offset", or for a comparison how many
+/// heads changed. If none of these is known, it is the result's own title.
 std::string finding_title(const Result& result);
 
-/// The answer for a terminal: head_paragraph(), the table, what its columns mean, and what is missing.
-/// @param columns  of shown_columns(), possibly with others added
+/// The text that a terminal shows: head_paragraph(), the table, what its columns mean, and what is missing.
+/// @param columns  from shown_columns(), possibly with columns added
 std::string head_answer(const Result& result, const std::vector<TableColumn>& columns);
 
-/// All heads in the table's order, strongest first; none without measured or predicted offsets.
+/// All heads, strongest first. Empty if the result has neither measured nor predicted offsets.
 std::vector<HeadName> heads_by_strength(const Result& result);
 
-/// The order of the table as indices into `names`; their own order if the result has none.
+/// Sorts `names` by the order of heads_by_strength(), and returns their indices in that order. The indices
+/// are 0, 1, ... if the result gives no such order.
 std::vector<std::size_t> table_order(const Result& result, const std::vector<HeadName>& names);
 
-/// Names of the Fields that the answer is made from, so that no others need be read.
+/// Names of the Fields that head_answer() uses, so that only these need be read from a file.
 std::vector<std::string> head_table_fields();
 
 }  // namespace headwave

@@ -10,13 +10,13 @@ namespace headwave {
 /// "1 layer", "6 layers".
 std::string counted(std::int64_t count, const std::string& one);
 
-/// The name of the model: the last part of its path; empty: unknown.
+/// The name of the model, which is the last part of its path. Empty if it is unknown.
 std::string model_name(const Attributes& provenance);
 
-/// One sentence on model, text and interventions: "minilm (bert), 6 layers of 12 heads, self attention, over
-/// 20 documents of up to 256 tokens (text from test.txt)."
+/// Describes model, text and interventions in one sentence: "minilm (bert), 6 layers of 12 heads, self
+/// attention, over 20 documents of up to 256 tokens (text from test.txt)."
 ///
-/// Names come from files, so they pass visible_text() and are cut at 80 columns each.
+/// Names come from files, so they pass visible_text(), and each is cut at 80 columns.
 /// @returns an empty text if the provenance names neither the model nor its layers and heads
 std::string run_sentence(const Attributes& provenance);
 

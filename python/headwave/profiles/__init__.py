@@ -1,4 +1,4 @@
-"""Profiles of attention, summed inside the forward pass of a PyTorch model (docs/profiles.md)."""
+"""Profiles of attention that are summed inside the forward pass of a PyTorch model (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
           special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
           room: float = 2.0, queries: bool = False, null: bool = False, every: int | None = None, to: Any = None) -> "Watch":
-    """Sums where the heads of a model look while the model runs unchanged: on its device, in its dtype, with its own attention.
+    """Sums where the heads of a model look while the model runs. The model keeps its device, its dtype and its own attention.
 
     Example:
         >>> with headwave.watch(model) as w:
@@ -22,27 +22,30 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         ...         model(**batch)
         >>> w.result().save("profiles.h5")
 
-    The model's own attention function computes its outputs, which stay equal to the bit. Tiles of weights are computed again from the same
-    queries and keys, and summed by offset; no matrix of queries by keys is stored. Every call must hold whole documents, one in each row of
-    the batch. Padding is omitted, packed sequences are separate documents, and a call with a cache continues the documents of the call before.
+    The model's outputs stay equal to the bit. Attention weights are computed a second time from the same queries and keys, tile by tile, and
+    summed by offset. No matrix of queries by keys is stored. Every call must contain whole documents, one in each row of the batch. Padding
+    is omitted, packed sequences are separate documents, and a call with a cache continues the documents of the call before.
 
     Args:
-        model: a model of transformers, or a module or a wrapper (nnsight, DataParallel) that holds one; in eval() if it drops attention weights
-        exact: largest |offset| that has a bin of its own, in tokens; beyond it there are four bins per doubling
-        blocks: number of separate sums, for intervals: document n counts in block n % blocks
-        rows: number of query rows sampled from a document, by position; None: all, or 256 with every=
-        first: number of first tokens of a document whose pairs are counted apart
-        tokenizer, special: give the special tokens, whose pairs are counted apart too; the tokenizer also gives the texts of words
-        kernel: "torch", "triton", or "auto": triton if it is installed and the device is a GPU
-        seed: of the sampled rows
-        deal: do as null=True, and also keep queries and keys of documents that are as long as the first one, from which a run
-            makes the account of every head (docs/account.md)
-        room: GiB of memory for these queries and keys. If more documents pass, evenly spread ones are kept
-        queries: also sum queries before rotary positions, for export("kvpress") and export("triattention"): means, covariances and
-            mean moduli, about heads times d_head squared numbers in each layer
-        null: also sum what `headwave run --profiles` reads, traces of whole documents and their null, from the same tiles of weights
-        every: record a training run instead: measures of every head in forward passes 0, every, 2 every, ... in train()
-        to: where every= writes: a path (JSON lines), a SummaryWriter of TensorBoard, or a run of W&B. In torch.distributed rank 0
+        model: a model of transformers, or a module or a wrapper (nnsight, DataParallel) that contains such a model. A model with attention
+            dropout must be in eval() mode
+        exact: largest |offset| that has a bin of its own, in tokens; beyond `exact` there are four bins per doubling
+        blocks: number of blocks of documents that are summed separately, for intervals; document n belongs to block n % blocks
+        rows: number of queries that are sampled from each document, by position; None: all queries, or 256 with every=
+        first: number of first tokens of a document; query-key pairs with one of these tokens are counted apart
+        tokenizer: gives the special tokens, whose pairs are counted apart too, and the texts of tokens
+        special: further ids of special tokens
+        kernel: "torch"; "triton"; or "auto": "triton" if Triton is installed and the device is a GPU, else "torch"
+        seed: seed of the sampled queries
+        deal: do the same as null=True, and also keep queries and keys of documents that are as long as the first one. A run makes the
+            account of every head from them (docs/account.md)
+        room: memory for the queries and keys that deal=True keeps, in GiB. If this is too little for all documents, evenly spread
+            documents are kept
+        queries: also sum means, covariances and mean moduli of queries before rotary positions, for export("kvpress") and
+            export("triattention"). These are about heads x d_head^2 numbers in each layer
+        null: also sum what `headwave run --profiles` needs: the traces of whole documents and their null
+        every: record a training run instead: measures of every head in the forward passes 0, every, 2 every, ... in train() mode
+        to: where every= writes: a path (JSON lines), a SummaryWriter of TensorBoard, or a run of W&B. With torch.distributed, rank 0
             writes, and other ranks may give None
 
     Raises:

@@ -1,4 +1,4 @@
-"""Offset bins, the columns of the sums of a watched model, and query bands, from which rows are sampled."""
+"""Offset bins, which are the columns of a watched model's sums, and query bands, from which queries are sampled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BANDS = 14            # [0, 128), [128, 256), [256, 512), ...; the last one has 
 
 
 class OffsetBins:
-    """Bins of offsets t = key - query, in tokens, ascending: one for each offset with |t| <= exact, logarithmic ones beyond.
+    """Bins of offsets t = key - query, in tokens, ascending. Each offset with |t| <= exact has its own bin; beyond, bins are logarithmic.
 
     Logarithmic bins begin at |t| = ceil((exact + 1) 2^(k/4)), k = 0, 1, ..., as in the program's own bins, up to 2^20 tokens.
     Offsets farther away count in the outermost bins.
@@ -40,7 +40,7 @@ class OffsetBins:
         self._of: dict[tuple[int, int, torch.device], torch.Tensor] = {}
 
     def of(self, first: int, count: int, device: torch.device) -> torch.Tensor:
-        """The bins of the offsets first .. first + count - 1."""
+        """Gives the bins of the offsets first .. first + count - 1."""
         at = (first, count, device)
         if at not in self._of:
             if len(self._of) > 4096:
@@ -54,7 +54,7 @@ class OffsetBins:
 
 
 def band_of(position: int) -> int:
-    """The band of a query at this position of its document."""
+    """Gives the band of a query at this position of its document."""
     return 0 if position < FIRST_BAND else min(BANDS - 1, (position // FIRST_BAND).bit_length())
 
 

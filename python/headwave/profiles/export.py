@@ -1,4 +1,4 @@
-"""Writes profiles as files that other tools read: which of our numbers become which of theirs (docs/profiles.md)."""
+"""Writes profiles as files for other tools, and so defines which of a tool's numbers come from which sums (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Files = dict[str, Callable[[str], Any]]  # by name, a function that writes the f
 
 
 def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) -> None:
-    """Writes the files of a tool, all of them or none.
+    """Writes all files of a tool. If one of them fails, none is written.
 
     Raises:
         FormatError: there is no such tool or option, or the profiles lack what the tool needs
@@ -55,10 +55,10 @@ def export(profiles: "Profiles", to: str, folder: str, options: dict[str, Any]) 
 
 
 def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
-    """The pattern file of DuoAttention, with key_head_distant of every key head.
+    """Makes the pattern file of DuoAttention, with key_head_distant as the number of every key head.
 
-    DuoAttention trains its numbers, while ours are measured, so its thresholds do not apply. Both numbers order the key heads, and a sparsity
-    chooses the first of that order.
+    DuoAttention trains these numbers. Here they are measured, so DuoAttention's thresholds do not apply. But its sparsity applies, since it
+    only needs an order of the key heads.
 
     Source: Xiao et al. 2024, arXiv:2410.10819.
     """
@@ -79,7 +79,7 @@ def _duo_attention(profiles: "Profiles", recent: int = 256) -> Files:
 
 
 def _kvpress(profiles: "Profiles") -> Files:
-    """Query statistics for ExpectedAttentionStatsPress of kvpress: means and covariances before rotary positions.
+    """Makes query statistics for ExpectedAttentionStatsPress of kvpress: means and covariances before rotary positions.
 
     Source: Devoto et al. 2025, arXiv:2510.00636.
     """
@@ -111,8 +111,8 @@ def _kvpress(profiles: "Profiles") -> Files:
 
 
 def _triattention(profiles: "Profiles") -> Files:
-    """Query statistics for TriAttention: mean and mean modulus of channels i and i + d/2 before rotary positions, and rotary frequencies.
-    rope_theta is written too, since TriAttention's loaders for vLLM and sglang assume 10,000 without it.
+    """Makes query statistics for TriAttention: mean and mean modulus of channels i and i + d/2 before rotary positions, and rotary
+    frequencies. rope_theta is written too, since TriAttention's loaders for vLLM and sglang otherwise assume 10,000.
 
     Source: Mao et al. 2026, arXiv:2604.04921.
     """
@@ -146,7 +146,7 @@ def _triattention(profiles: "Profiles") -> Files:
 
 def _headvis(profiles: "Profiles", model: str = "", dataset: str = "", tokenizer: Any = None, sequences: int = 20,
              megabytes: float = 2000, result: Any = None) -> Files:
-    """Metrics of every head, and the largest weights in single documents. Findings come from `result`, by default from run(profiles=).
+    """Makes metrics of every head, and the largest attention weights in single documents. Findings come from `result`, by default run(profiles=).
 
     Source: Luger et al. 2026, transformer-circuits.pub/2026/headvis.
     """
@@ -176,7 +176,7 @@ _TOOLS: dict[str, Callable[..., Files]] = {
 
 
 def _causal(profiles: "Profiles", to: str) -> tuple["Stack", list[Any]]:
-    """The stack of a causal model, and the number of each layer in the model; None: the layer's path has no number.
+    """Gives the stack of a causal model, and each layer's number in the model, or None if the layer's path has no number.
 
     Raises:
         FormatError: there are other stacks
@@ -189,7 +189,7 @@ def _causal(profiles: "Profiles", to: str) -> tuple["Stack", list[Any]]:
 
 
 def _all_layers(profiles: "Profiles", to: str) -> "Stack":
-    """The stack of a causal model. Its layers must be numbered 0, 1, 2, ..., since these tools do not know layers by name.
+    """Gives the stack of a causal model. Its layers must be numbered 0, 1, 2, ..., since these tools do not know layers by name.
 
     Raises:
         FormatError: there are other stacks, or layers are missing
@@ -216,7 +216,7 @@ def _require_queries(stack: "Stack", to: str) -> None:
 
 
 def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
-    """Which weights were measured on which documents. The tools' loaders ignore it."""
+    """Says which model was measured on which documents. The tools' loaders ignore this entry."""
     return {
         "source": "headwave",
         "model": profiles.model,
@@ -227,7 +227,7 @@ def _source(profiles: "Profiles", stack: "Stack") -> dict[str, Any]:
 
 
 def _written(content: bytes) -> Callable[[str], Any]:
-    """A function that writes a file with this content."""
+    """Makes a function that writes a file with this content."""
     def write(path: str) -> None:
         with open(path, "wb") as file:
             file.write(content)
@@ -235,5 +235,5 @@ def _written(content: bytes) -> Callable[[str], Any]:
 
 
 def _json(value: Any, indent: int | None = 1) -> Callable[[str], Any]:
-    """A function that writes a value as JSON. If the value is a function, its result is written."""
+    """Makes a function that writes a value as JSON. If the value is a function, its result is written."""
     return lambda path: _written(json.dumps(value() if callable(value) else value, indent=indent).encode())(path)

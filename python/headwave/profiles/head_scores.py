@@ -1,4 +1,4 @@
-"""Sums for the head types of the program (analysis/attention/head_types.h): scores of every head, as means over a document's queries."""
+"""Sums for the program's head types (analysis/attention/head_types.h). A head's score is a mean over a document's queries."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ REACH = 8   # largest |t| at which a query's largest weight is recorded, in toke
 
 
 class HeadScores:
-    """Sums over documents of one layer's scores.
+    """Sums of one layer's scores over documents.
 
     Attributes:
-        head_score, head_score_documents: (scores, heads) sum of the means of documents, and number of documents that have one
+        head_score, head_score_documents: (scores, heads) sum of the scores of documents, and number of documents with a defined score
         argmax_share: (heads, 2 REACH + 1) sum over documents of the share of queries whose largest weight is at each offset
-        argmax_documents: (heads) number of these documents
-        sink_position: (heads) key with the largest mean weight in document 0; -1: none
+        argmax_documents: (heads) number of documents in argmax_share
+        sink_position: (heads) key with the largest mean weight in document 0; -1: unknown
     """
 
     def __init__(self, heads: int, causal: bool, special: bool, sinks: bool, device: torch.device) -> None:
@@ -33,7 +33,7 @@ class HeadScores:
         self.sink_position = torch.full((heads,), -1, device=device)
 
     def add(self, of: "DocumentScores", numbers: list[int]) -> None:
-        """Adds documents; `numbers` are theirs."""
+        """Adds documents. `numbers` are the numbers of these documents."""
         scores = of.sum / of.count                      # 0 / 0 is NaN: undefined
         live = torch.where(of.live > 0, of.live, torch.nan)
         # Keys that less than a quarter of the queries may look at have no mean.
@@ -57,17 +57,18 @@ class HeadScores:
 
 
 class DocumentScores:
-    """Scores of n documents of T tokens in one layer, summed tile by tile.
+    """Scores of n documents of T tokens in one layer, which are summed tile by tile.
 
     Args:
         ids: token ids of each document; empty: unknown
-        special: places of special tokens
+        special: token positions of special tokens
 
     Attributes:
         sum, count: (n, scores, heads) sum over queries, and number of queries
-        argmax: (n, heads, 2 REACH + 1) queries whose largest weight is at each offset; live: (n, heads) queries with any weight
+        argmax: (n, heads, 2 REACH + 1) number of queries whose largest weight is at each offset
+        live: (n, heads) number of queries with any weight
         columns: (n, heads, T) sum of the weights on each key
-        knows_ids: whether ids, and so special tokens, are known
+        knows_ids: whether ids, and with them special tokens, are known
     """
 
     def __init__(self, sums: HeadScores, ids: list[torch.Tensor], special: list[int], n: int, length: int) -> None:
@@ -90,9 +91,9 @@ class DocumentScores:
 
         Args:
             padded: (n, heads, rows, keys + rows) weights as in padded_for(), 0 where `allowed` (n or 1, 1, rows, keys) is False
-            entropy: (n, heads, rows) of the weights, in nats
-            opened: (n or 1, rows) number of keys that each row may look at
-            i, j: places of rows, in reverse, and of keys in the document
+            entropy: (n, heads, rows) entropy of each row's weights, in nats
+            opened: (n or 1, rows) number of keys that each row may attend to
+            i, j: positions in the document of the tile's query rows, in reverse, and of its keys
         """
         weights = padded[..., :len(j)]
         top = weights.amax(-1)
@@ -118,7 +119,7 @@ class DocumentScores:
         self.count[:, score, heads] += there.sum(-1)
 
     def _add_offsets(self, padded: torch.Tensor, top: torch.Tensor, live: torch.Tensor, i: torch.Tensor, j: torch.Tensor, heads: slice) -> None:
-        """Adds the weights on neighbours, and the offset of each row's largest weight: ties go to the nearest key, then to the left one."""
+        """Adds the weights on neighbours, and the offset of each row's largest weight. Ties go to the nearest key, then to the left one."""
         first = int(j[0] - i[0])   # offset of the tile's first diagonal
         low, high = max(first, -REACH), min(first + len(i) + len(j) - 2, REACH)
         t = torch.arange(low, high + 1, device=top.device)

@@ -1,4 +1,4 @@
-"""The files that the page of HeadVis shows and Neuronpedia reads (docs/profiles.md)."""
+"""Makes the files that HeadVis' page and Neuronpedia read (docs/profiles.md)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _METRICS = {
 
 def contents(stack: Stack, numbers: list[int], result: Any, said: dict[str, Any], sequences: int, megabytes: float,
              decode: Callable[[int], str]) -> dict[str, Any]:
-    """The content of every file by name, or a function that makes it. `numbers` are the numbers of the layers in the model."""
+    """Gives by name the content of every file, or a function that makes the content. `numbers` are the layers' numbers in the model."""
     heads = [(layer, head) for layer in range(len(numbers)) for head in range(stack.heads)]
     known = {token: decode(token) if token >= 0 else str(token) for token in np.unique(stack.kept_token).astype(int).tolist()}
     tokens = [[known[token] for token in document] for document in stack.kept_token.astype(int).tolist()]
@@ -72,10 +72,10 @@ def contents(stack: Stack, numbers: list[int], result: Any, said: dict[str, Any]
 
 
 def _each(tokens: list[list[str]], heads: int, divided: int, sequences: int, megabytes: float) -> int:
-    """How many sequences of each group a head shows: at least one, and so few that the folder keeps its limit.
+    """Decides how many sequences of each group a head shows: at least one, and few enough that the folder keeps its limit of size.
 
     Raises:
-        FormatError: one sequence of each group is too much
+        FormatError: the limit is exceeded even with one sequence of each group
     """
     length = len(tokens[0])
     # Upper bounds in bytes: for a sequence, with "index, " and "weight, " for each weight; for profiles and tables.
@@ -106,7 +106,7 @@ def _metrics(stack: Stack) -> dict[str, np.ndarray]:
 
 
 def _distances(stack: Stack) -> tuple[np.ndarray, np.ndarray]:
-    """Distances 0, 1, 2, 4, ..., and the share of attention between them, (layers, heads, n). Weights are taken as even within a bin."""
+    """Gives distances 0, 1, 2, 4, ..., and the share of attention between two of these, (layers, heads, n), as if weights were even in a bin."""
     nearest, farthest = np.sort(np.abs([stack.first_offset, stack.last_offset]), 0)
     edges = np.array([0, *(1 << np.arange(int(farthest.max()).bit_length() + 1))])
     parts = np.maximum(np.minimum(farthest[:, None] + 1, edges[1:]) - np.maximum(nearest[:, None], edges[:-1]), 0)
@@ -114,7 +114,7 @@ def _distances(stack: Stack) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest(stack: Stack, layer: int, head: int, count: int) -> tuple[list[float], list[list[tuple[float, int, int]]]]:
-    """The largest weight of every document, and its `count` largest weights with query and key. The first token is omitted, as on the page."""
+    """Finds each document's largest weight, and its `count` largest weights with their queries and keys. As on the page, without first tokens."""
     largest, edges = [], []
     for document in range(len(stack.kept_number)):
         weight = _weights(stack, layer, head, document)[1:, 1:]
@@ -125,8 +125,8 @@ def _largest(stack: Stack, layer: int, head: int, count: int) -> tuple[list[floa
 
 
 def _attribution(stack: Stack, layer: int, head: int, document: int, query: int, key: int) -> dict[str, Any]:
-    """A score before softmax and soft cap, as a sum of parts. Query and key, before rotary positions, are each divided into the mean over the
-    other documents at that position and what this document adds. A bias by offset is one more part."""
+    """Divides a score before softmax and soft cap into parts. Before rotary positions, query and key are each the sum of the mean over the
+    other documents at that position and of what this document adds. A bias by offset is one more part."""
     sides = []
     for name, place, of in (("kept_query", query, head), ("kept_key", key, head * stack.kv_heads // stack.heads)):
         vectors = getattr(stack, name)[:, layer, place, of].astype(np.float64)
@@ -146,7 +146,7 @@ def _attribution(stack: Stack, layer: int, head: int, document: int, query: int,
 
 def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], largest: list[float], documents: list[tuple[int, int]],
           distances: tuple[np.ndarray, np.ndarray], found: Callable[[], tuple[dict[str, Any], dict[str, str]]]) -> dict[str, Any]:
-    """The content of a head's file, with documents and the numbers of their groups."""
+    """Makes the content of a head's file, with documents and the numbers of their groups."""
     shown: list[dict[str, Any]] = []
     top: dict[str, Any] = {"query": Counter(), "key": Counter()}
     for interval, document in documents:
@@ -171,7 +171,7 @@ def _head(stack: Stack, layer: int, head: int, tokens: list[list[str]], largest:
 
 
 def _weights(stack: Stack, layer: int, head: int, document: int) -> np.ndarray:
-    """The weights of a head in a kept document, (queries, keys), computed from its queries and keys (equation 1 of tiles.py)."""
+    """Computes a head's weights in a kept document, (queries, keys), from its queries and keys (equation 1 of tiles.py)."""
     query = _turned(stack, layer, stack.kept_query[document, layer, :, head])
     key = _turned(stack, layer, stack.kept_key[document, layer, :, head * stack.kv_heads // stack.heads])
     score, cap, window = query @ key.T * stack.scale[layer], stack.soft_cap[layer], stack.account_window[layer]
@@ -188,7 +188,7 @@ def _weights(stack: Stack, layer: int, head: int, document: int) -> np.ndarray:
 
 
 def _turned(stack: Stack, layer: int, vectors: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
-    """Queries or keys, (n, d), after rotary positions (Turns of rotary.py). `places` are their positions; None: 0, 1, 2, ..."""
+    """Applies rotary positions (Turns of rotary.py) to queries or keys (n, d). `places` are their positions; None: 0, 1, 2, ..."""
     places = np.arange(len(vectors)) if places is None else places
     frequency = stack.turn_frequency[layer][~np.isnan(stack.turn_frequency[layer])]
     half, turned = len(frequency), vectors.astype(np.float64)

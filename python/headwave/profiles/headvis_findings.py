@@ -1,4 +1,4 @@
-"""Findings of a result for the page of HeadVis: measures, profiles over offsets, and words of every head."""
+"""Takes from a result what HeadVis' page shows of every head: measures, profiles over offsets, and words."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _TABLES = {
 
 
 class Findings:
-    """Fields of a result in the form of the page. Fields that the result lacks are omitted.
+    """Fields of a result in the form that HeadVis' page needs. Fields that the result lacks are omitted.
 
     Attributes:
-        measures: by name, (heads)
-        about: by name, the description of a measure with its unit
-        plots, tables: their entries in config.json
+        measures: values (heads) of each measure, by name
+        about: description of each measure with its unit, by name
+        plots, tables: entries of config.json for plots and for tables
     """
 
     def __init__(self, result: Any, heads: list[tuple[int, int]], decode: Callable[[int], str]) -> None:
         """
         Args:
             heads: (number of the layer in the model, head)
-            decode: gives the text of a token id
+            decode: function that gives the text of a token id
 
         Raises:
             FormatError: the result lacks one of the heads
@@ -66,7 +66,7 @@ class Findings:
         self.tables = [{"key": key, "label": label, "description": self._says(field)} for key, (label, _, field) in self._tables.items()]
 
     def of(self, layer: int, head: int) -> tuple[dict[str, Any], dict[str, str]]:
-        """The plots and tables of a head, and the words in its statistics."""
+        """Gives the plots and tables of a head, and the words in its statistics."""
         found: dict[str, Any] = {key: self._profile(layer, head, field, entry) for key, (_, field, entry) in self._profiles.items()}
         for key, (_, fields, weights) in self._tables.items():
             ids, values = zip(*(self._at(field, layer, head).values for field in fields)), self._at(weights, layer, head).values
@@ -75,7 +75,7 @@ class Findings:
         return found, self._words[layer, head]
 
     def _profile(self, layer: int, head: int, field: str, entry: str) -> dict[str, list[float]]:
-        """Mean weights at the offsets where they are defined. The page draws each value at the first edge of its bin."""
+        """Gives the mean weights at the offsets where they are defined. The page draws each value at the first edge of its bin."""
         array = self._at(field, layer, head, entry)
         offsets, values = array.coords[array.dims[0]].values.tolist(), array.values
         there = np.flatnonzero(~np.isnan(values)).tolist()

@@ -1,7 +1,7 @@
-"""Reads the arguments of one call of a transformers attention function as Scores.
+"""Makes Scores from the arguments of one call of an attention function of transformers.
 
-Each reader follows one function of transformers, argument by argument. Unknown functions, and known ones with a new parameter, are refused by
-name, since what they do to the scores would be missing.
+Each reader follows one function of transformers, argument by argument. Unknown functions, and known functions with a new parameter, are
+refused by name, because Scores would lack what they do to the scores.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ CALLED_BY = ("module", "query", "key", "value", "attention_mask")
 
 
 def named(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call of an attention function, by name."""
+    """Gives the arguments of a call of an attention function by name."""
     return {**dict(zip(CALLED_BY, args)), **kwargs}
 
 
 def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int, cast: torch.dtype | None = None,
          before_dropout: bool = False) -> Scores:
-    """The Scores that made the weights of one call.
+    """Makes the Scores from which one call computed its weights.
 
     Args:
-        function: a function of transformers, or the model's own eager one
-        name: of the implementation, as in the config
+        function: a function of transformers, or the model's own eager function
+        name: name of the implementation, as in the config
         given: arguments of the function, by name
         output: what the function returned
-        shift: the key at the position of the first query
+        shift: index of the key at the position of the first query
         cast: dtype of autocast, to which PyTorch's and flash attention round their arguments; None: no autocast
         before_dropout: whether weights before dropout are acceptable if the model drops some
 
@@ -84,7 +84,7 @@ def _rounded(given: dict[str, Any], cast: torch.dtype) -> dict[str, Any]:
 
 
 def _every_query(mask: Any, queries: int) -> Any:
-    """Expands a mask that has one row for every query."""
+    """Expands a mask with a single row, which is meant for every query."""
     return mask.expand(-1, -1, queries, -1) if isinstance(mask, torch.Tensor) and mask.ndim == 4 and mask.shape[2] == 1 else mask
 
 
@@ -135,7 +135,7 @@ def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
 
 
 def _segments(given: dict[str, Any]) -> torch.Tensor | None:
-    """(T) the packed sequence that each token of a flash attention call belongs to; None: nothing is packed."""
+    """Gives the packed sequence (T) that each token of a flash attention call belongs to. None if nothing is packed."""
     query, ends = given["query"], given.get("cu_seq_lens_q")
     if ends is not None:
         return torch.searchsorted(ends.to(query.device).long(), torch.arange(query.shape[2], device=query.device), right=True)

@@ -23,8 +23,8 @@ class Attending:
     """How a layer computes weights from queries and keys.
 
     Args:
-        window: only pairs with |t| < window; 0: no limit
-        bias: (H, 2 T - 1) added to the scores at t = -(T-1) .. T-1; None: nothing is added
+        window: only pairs with |t| < window are allowed; 0: no limit
+        bias: (H, 2 T - 1) numbers that are added to the scores at t = -(T-1) .. T-1; None: nothing is added
         sinks: (H) sink logits; None: no sinks
     """
 
@@ -37,19 +37,19 @@ class Attending:
 class Kept:
     """Queries and keys of one layer before rotary positions, for documents as long as the first one.
 
-    It keeps sums over documents at every place, apart for documents of even and of odd number. It keeps single documents whole, in pairs of
-    an even and an odd one: all pairs until the room is full, then every second pair, then every fourth, and so on. For the words that draw
-    attention, it keeps in the same way how much attention the chosen queries give to each key.
+    It keeps sums over documents at every token position, separately for documents with even and with odd numbers. It keeps whole documents in
+    pairs of an even and an odd number: all pairs until the room is full, then every second pair, then every fourth, and so on. For the words
+    that draw attention, it keeps in the same way how much attention the chosen queries give to each key.
 
     Args:
         pairs: number of pairs of documents that there is room for
         depth: number of layers of the model
 
     Attributes:
-        query, key: (2, T, H, d), (2, T, Hk, d) sums
+        query, key: (2, T, H, d), (2, T, Hk, d) sums over documents with even, and with odd, numbers
         weight: (PARTS, H, 2 reach + 1) sums of weights by offset, without the first token as query or key
         documents: number of documents
-        attended: by number of a document: the output of attended_keys(), its token ids, and text_keys()
+        attended: for each document, by its number: the output of attended_keys(), the token ids, and text_keys()
     """
 
     def __init__(self, scores: Scores, length: int, pairs: int, attending: Attending, reach: int, depth: int) -> None:
@@ -63,7 +63,7 @@ class Kept:
         self._attended_pairs = max(LEAST, ATTENDED // (depth * heads * (length + sum(count for _, count in self._rows)))) // 2
 
     def numbers(self, spans: list[Span]) -> dict[int, int]:
-        """The documents of a call that are as long as the first one, with their numbers among all such documents."""
+        """Lists the documents of a call that are as long as the first document, with their numbers among all documents of this length."""
         alike = sorted(document for span in spans if span.q1 - span.q0 == self.length for document in span.documents)
         return {document: self.documents + place for place, document in enumerate(alike)}
 
@@ -89,10 +89,10 @@ class Kept:
         self.documents += len(numbers)
 
     def add_weights(self, weight: torch.Tensor, spans: list[Span], span: Span) -> None:
-        """Adds weights of the documents of one span. It must be called before add().
+        """Adds weights of the documents of one span. This must be called before add().
 
         Args:
-            weight: (n, H, offsets), t = 0 in the middle
+            weight: (n, H, offsets) sums of weights by offset, with t = 0 in the middle
         """
         if span.q1 - span.q0 == self.length:
             numbers, reach, middle = self.numbers(spans), self.weight.shape[-1] // 2, weight.shape[-1] // 2
@@ -101,16 +101,16 @@ class Kept:
 
     @property
     def dealt(self) -> list[int]:
-        """The numbers of the documents that are dealt, which the program chooses from the kept ones."""
+        """Lists the numbers of the dealt documents, which the program chooses from the kept documents."""
         there = sorted(self._whole)
         return [there[i] for i in _core.dealt_documents(len(there), self.length)]
 
     def whole(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Queries and keys of a kept document: (T, H, d), (T, Hk, d)."""
+        """Gives queries (T, H, d) and keys (T, Hk, d) of a kept document."""
         return tuple(of.float().numpy() for of in self._whole[number][:2])
 
     def tokens(self, number: int) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Token ids of a document (-1: unknown), which tokens are never dealt (special ones and the first), and whether the first is special."""
+        """Gives a document's token ids (-1: unknown), its tokens that are never dealt (special and first), and whether the first is special."""
         _, _, span, place = self._whole[number]
         special = [j - span.k0 for j in span.special]
         stays = np.zeros(self.length)
@@ -119,7 +119,7 @@ class Kept:
 
 
 def _takes(kept: dict[int, Any], number: int, pairs: int) -> bool:
-    """Whether a new document is kept. If there are more than `pairs` pairs, drops every second pair, then every second of the rest, and so on."""
+    """Decides whether a new document is kept. If more than `pairs` pairs are kept, drops every second pair, and again until `pairs` are enough."""
     every = 1
     while (number // 2 + 1) // every > pairs:
         every *= 2
@@ -129,16 +129,16 @@ def _takes(kept: dict[int, Any], number: int, pairs: int) -> bool:
 
 
 def text_keys(span: Span, causal: bool) -> np.ndarray:
-    """(T) 1 for a key of text, which is neither special nor, in a causal model, the first; else 0."""
+    """Marks the keys of text (T) by 1: those that are not special tokens and, in a causal model, not the first token. Other keys are 0."""
     text = np.ones(span.k1 - span.k0)
     text[[j - span.k0 for j in span.special] + [0] * causal] = 0
     return text
 
 
 def attended_keys(scores: Scores, span: Span, rows: list[tuple[int, int]], text: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention of the chosen queries of a span: the sum on each key of text, (n, H, T), and of each query on all these keys, (n, H, rows).
+    """Sums attention of the chosen queries of a span: on each key of text, (n, H, T), and of each query on all keys of text, (n, H, rows).
 
-    Special tokens, the first one, and queries that see few keys of text do not count as queries, as in AttendedKeyProbe of
+    Special tokens, the first token, and queries that see few keys of text do not count as queries, as in AttendedKeyProbe of
     analysis/why/attention_words.h. Both outputs are float32.
 
     Args:
@@ -161,10 +161,10 @@ def attended_keys(scores: Scores, span: Span, rows: list[tuple[int, int]], text:
 
 
 def room_for(scores: Scores, length: int, layers: int, room: float) -> int:
-    """The number of pairs of documents whose queries and keys there is room for.
+    """Computes for how many pairs of documents there is room for queries and keys.
 
     Args:
-        room: GiB for all layers
+        room: memory for all layers, in GiB
 
     Raises:
         CannotDeal: there is room for fewer documents than an account needs
@@ -178,10 +178,10 @@ def room_for(scores: Scores, length: int, layers: int, room: float) -> int:
 
 
 def attending(scores: Scores, before: Unturned, span: Span, path: str) -> Attending:
-    """How a layer attends in the documents of a span.
+    """Describes how a layer attends in the documents of a span.
 
     Raises:
-        CannotDeal: the program cannot follow it
+        CannotDeal: the program cannot compute such attention
     """
     row, tokens = span.rows[0], slice(span.q0, span.q1)
     sinks = None if scores.sinks is None else scores.sinks.float().cpu().numpy()
@@ -189,10 +189,10 @@ def attending(scores: Scores, before: Unturned, span: Span, path: str) -> Attend
 
 
 def window_of(scores: Scores, span: Span, path: str) -> int:
-    """The window of a layer: only |t| < window may be looked at, and only t <= 0 in a causal model; 0: no limit.
+    """Finds the window of a layer: only pairs with |t| < window are allowed, and in a causal model only t <= 0. The window is 0 without a limit.
 
     Raises:
-        CannotDeal: the mask allows other pairs
+        CannotDeal: the mask does not allow exactly these pairs
     """
     length = span.q1 - span.q0
     allowed = scores.allowed(span.index, span.q0, span.q1, span.k0, span.k1).flip(2)
@@ -205,10 +205,10 @@ def window_of(scores: Scores, span: Span, path: str) -> int:
 
 
 def bias_of(scores: Scores, span: Span, path: str) -> np.ndarray | None:
-    """(H, 2 T - 1) what is added to the scores at t = -(T-1) .. T-1; None: nothing.
+    """Finds the numbers (H, 2 T - 1) that are added to the scores at t = -(T-1) .. T-1. None if nothing is added.
 
     Raises:
-        CannotDeal: what is added depends on more than t
+        CannotDeal: the added numbers depend on more than t
     """
     if scores.bias is None and not (isinstance(scores.mask, torch.Tensor) and scores.mask.is_floating_point()):
         return None
@@ -225,7 +225,7 @@ def bias_of(scores: Scores, span: Span, path: str) -> np.ndarray | None:
 
 
 def account_arrays(layers: list[Any], reach: int) -> dict[str, np.ndarray]:
-    """The arrays of a stack that an account needs, from its layers with their `kept`."""
+    """Makes the arrays of a stack that an account needs, from the `kept` of its layers."""
     all_kept = [layer.kept for layer in layers]
     first, ways = all_kept[0], [kept.attending for kept in all_kept]
     near = slice((first.weight.shape[-1] - 1) // 2 - reach, (first.weight.shape[-1] - 1) // 2 + reach + 1)

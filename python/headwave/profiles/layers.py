@@ -15,9 +15,9 @@ class Layer:
     """One module that computes attention, and its sums.
 
     Args:
-        path: of the module in the model
+        path: path of the module in the model
         times: number of the module's call in one pass, from 1; above 1 if layers share a module
-        cross: whether keys are of another sequence
+        cross: whether the keys are of another sequence
     """
 
     path: str
@@ -50,19 +50,19 @@ class Layer:
                    str(scores.query.dtype).removeprefix("torch."), _rope_type(given["module"]))
 
     def see(self, scores: Scores, given: dict[str, Any]) -> None:
-        """Refuses a call with other numbers of heads than before."""
+        """Refuses a call whose numbers of heads differ from those of earlier calls."""
         if scores.query.shape[1] != self.heads or scores.key.shape[1] != self.kv_heads:
             raise FormatError(f"watch: {self.path} has {scores.query.shape[1]} heads and {scores.key.shape[1]} key heads in this call, but "
                               f"{self.heads} and {self.kv_heads} in the calls before; expected the same numbers")
 
     @property
     def pattern(self) -> str:
-        """The path with "{layer}" in place of the layer's number."""
+        """The module's path with "{layer}" in place of the layer's number."""
         return re.sub(r"(?<=\.)\d+(?=\.|$)", "{layer}", self.path)
 
 
 def _rope_type(module: Any) -> str:
-    """The type of rotary scaling in a module's config; "default" if it names none."""
+    """Gives the type of rotary scaling in a module's config; "default" if the config names none."""
     said = getattr(getattr(module, "config", None), "rope_parameters", None)
     said = said.get("rope_type") if isinstance(said, dict) else None
     return said if isinstance(said, str) else "default"

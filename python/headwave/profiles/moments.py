@@ -23,7 +23,7 @@ class Moments:
         tokens: N
         mean: (H, d)
         cov: (H, d, d)
-        modulus: (H, d/2); NaN: rotary positions do not turn channels i and i + d/2 together
+        modulus: (H, d/2); NaN if rotary positions do not rotate channels i and i + d/2 together
     """
 
     tokens: float
@@ -32,7 +32,7 @@ class Moments:
     modulus: Any
 
     def __add__(self, other: "Moments") -> "Moments":
-        """The moments of both samples together.
+        """Computes the moments of both samples together.
 
         Source: Chan, Golub and LeVeque 1979, Stanford STAN-CS-79-773, equation (2.1).
         """
@@ -47,7 +47,7 @@ class Moments:
 
 
 def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
-    """Moments of the regular queries of a call, which are not counted apart; None: there are none."""
+    """Computes moments of the regular queries of a call, which are those not counted apart. None if there are no such queries."""
     import torch   # reading files of profiles does not need it
 
     parts = []
@@ -70,7 +70,7 @@ def moments(before: "Unturned", spans: "list[Span]") -> Moments | None:
 
 
 def _turns_halves(before: "Unturned") -> bool:
-    """Whether rotary positions turn channel 0 with channel d/2 alone, as for pairs (i, i + d/2)."""
+    """Whether rotary positions rotate channel 0 only together with channel d/2, as they do for pairs (i, i + d/2)."""
     batch, _, tokens, width = before.query.shape
     if before.width != width:
         return False

@@ -1,4 +1,4 @@
-"""The identity of a watched model: its name, its revision, its rotary frequencies, and a digest of its weights."""
+"""Finds the identity of a watched model: its name, its revision, its rotary frequencies, and a digest of its weights."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def origin(model: torch.nn.Module) -> dict[str, Any]:
-    """The identity of a model, for profiles.
+    """Finds the identity of a model, for profiles.
 
     Returns:
-        "checkpoint": name or folder that the model was loaded from; "revision": commit on the hub; "weights_digest"; "rotary", as
-        in rotary(). Each may be empty
+        A dict of "checkpoint", the name or folder that the model was loaded from; "revision", its commit on the hub;
+        "weights_digest"; and "rotary", from rotary(). Each value may be empty
     """
     config = getattr(model, "config", None)
     said = {"checkpoint": getattr(config, "name_or_path", ""), "revision": getattr(config, "_commit_hash", "")}
@@ -25,7 +25,7 @@ def origin(model: torch.nn.Module) -> dict[str, Any]:
 
 
 def rotary(model: torch.nn.Module) -> list[dict[str, Any]]:
-    """One entry for each base of rotary positions: "inv_freq" in radians per token, and the settings in the config, such as `rope_theta`."""
+    """Lists the bases of rotary positions. Each entry has "inv_freq" in radians per token, and settings of the config such as `rope_theta`."""
     config = getattr(model, "config", None)
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
     said = getattr(config, "rope_parameters", None)
@@ -40,10 +40,10 @@ def rotary(model: torch.nn.Module) -> list[dict[str, Any]]:
 
 
 def weights_digest(model: torch.nn.Module) -> str:
-    """SHA-256 of the name, dtype, shape and two checksums of every parameter; empty if some parameters are not in memory.
+    """Computes the SHA-256 of name, dtype, shape and two checksums of every parameter. Empty if some parameters are not in memory.
 
-    The checksums are the sum of the bits, as integers, and the sum weighted by position, both modulo 2^64. They are computed on the device
-    of the parameter. The digest tells checkpoints apart, but anybody could make two with the same digest.
+    The checksums are the sum of the bits, read as integers, and the same sum weighted by position, both modulo 2^64. They are computed on
+    the parameter's device. The digest distinguishes checkpoints, but it would be easy to make two checkpoints with one digest on purpose.
     """
     digest = hashlib.sha256()
     places: dict[torch.device, torch.Tensor] = {}
@@ -63,7 +63,7 @@ def weights_digest(model: torch.nn.Module) -> str:
 
 
 def _integers(parameter: torch.Tensor) -> torch.Tensor:
-    """The bits of a parameter as integers, of eight bytes if its size allows, so that nothing is converted and few are added."""
+    """Reads the bits of a parameter as integers, of eight bytes if its size allows. Nothing is converted, and few integers are to be added."""
     flat, size = parameter.contiguous().view(-1), parameter.element_size()
     if flat.numel() * size % 8:
         return flat.view(_BITS[size])

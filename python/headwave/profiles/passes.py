@@ -1,4 +1,4 @@
-"""The documents in a call of a model: their places in the batch, padding, and what is known of them."""
+"""Finds the documents in a call of a model: their places in the batch, their padding, and what is known of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FINISHED = "call the model once on the finished text"
 
 
 class Miscounted(FormatError):
-    """Tokens that are not text, or that were counted before, would be in the sums. The call itself is valid, the sums are not."""
+    """The sums would contain tokens that are not text or that were counted before. The call itself is valid, but the sums are not."""
 
 
 @dataclasses.dataclass
@@ -37,7 +37,7 @@ class MaskRecord:
 
 
 def mask_record(given: dict[str, Any], mask: Any) -> MaskRecord:
-    """The record of a call of a mask function of transformers. `given` are its arguments by name, `mask` its output."""
+    """Records a call of a mask function of transformers. `given` are the call's arguments by name, and `mask` is its output."""
     reference = None if mask is None else weakref.ref(mask)
     padding = given.get("attention_mask")
     return MaskRecord(int(given["q_length"]), int(given["kv_length"]), int(given.get("q_offset", 0)), int(given.get("kv_offset", 0)),
@@ -78,7 +78,7 @@ class Frame:
         self.ended: set[int] = set()                  # rows that generate() continues after their end
 
     def end(self, output: Any) -> None:
-        """Remembers what the cache holds now, so that the next call can continue its documents."""
+        """Remembers what the cache contains now, so that the next call can continue its documents."""
         if self.documents is None or self.numbers is None:
             return
         cache = self.cache
@@ -90,11 +90,11 @@ class Frame:
 
 @dataclasses.dataclass
 class Cached:
-    """The documents that a cache holds; `numbers`, `last` and `ended` are those of the Frame that filled it.
+    """The documents in a cache. `numbers`, `last` and `ended` are those of the Frame that filled the cache.
 
     Args:
-        read: number of tokens
-        text: (B, tokens) which tokens are text; None: all
+        read: number of tokens in the cache
+        text: (B, tokens) True for tokens that are text; None: all tokens are text
     """
 
     numbers: list[list[int]]
@@ -105,13 +105,13 @@ class Cached:
 
 
 def cache_of(*values: Any) -> Any:
-    """The first value that is a cache of transformers, for an encoder-decoder its self-attention cache; None: no value is."""
+    """Finds the first value that is a cache of transformers; for an encoder-decoder its self-attention cache. None if no value is a cache."""
     caches = (getattr(value, "self_attention_cache", value) for value in values)
     return next((cache for cache in caches if hasattr(cache, "get_seq_length")), None)
 
 
 def length_of(cache: Any) -> int:
-    """The number of tokens in a cache."""
+    """Gives the number of tokens in a cache."""
     try:
         return 0 if cache is None else int(cache.get_seq_length())
     except (ValueError, IndexError, NotImplementedError):   # caches without attention
@@ -119,7 +119,7 @@ def length_of(cache: Any) -> int:
 
 
 def _ids_of(config: Any, name: str) -> frozenset[int]:
-    """The ids under a name in a generation_config, which holds one or several."""
+    """Gives the ids that a generation_config has under a name, where it may have one id or a list."""
     ids = getattr(config, name, None)
     return frozenset(ids if isinstance(ids, (list, tuple)) else () if ids is None else (int(ids),))
 
@@ -143,14 +143,15 @@ class Documents:
         self._before = threading.local()   # per thread: ids of the last call, and how many calls in a row added one token each
 
     def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int) -> list[Span]:
-        """Documents of a call of self-attention, without padding. Packed sequences are separate, documents at equal places share a Span.
+        """Finds the documents of a call of self-attention, without padding. Packed sequences are separate, and documents at equal places in
+        their rows share a Span.
 
         Args:
             key_offset: position of the first key in the sequence
             past: number of tokens in the cache
 
         Raises:
-            Miscounted: tokens counted before are not text, or tokens of this call were counted before
+            Miscounted: tokens that were counted before are not text, or tokens of this call were counted before
         """
         batch, _, queries, _ = scores.query.shape
         keys, shift = scores.key.shape[2], scores.shift
@@ -215,10 +216,10 @@ class Documents:
         return list(found.values())
 
     def crossed(self, frame: Frame, scores: Scores, padding: torch.Tensor | None, own_padding: torch.Tensor | None, past: int) -> list[Span]:
-        """Documents of a call of cross-attention. Its queries are of the documents that the decoder reads.
+        """Finds the documents of a call of cross-attention. The queries belong to the documents that the decoder reads.
 
         Args:
-            padding: of the keys; own_padding: of the queries and their past
+            padding: padding of the keys; own_padding: padding of the queries and their past
         """
         batch, _, queries, _ = scores.query.shape
         found: dict[Any, Span] = {}
@@ -238,7 +239,7 @@ class Documents:
         return list(found.values())
 
     def whole(self, frame: Frame, scores: Scores) -> list[Span]:
-        """Documents of a call about which nothing is known, such as images: whole rows of the batch."""
+        """Takes whole rows of the batch as documents. This serves calls about which nothing is known, such as images."""
         batch, _, queries, _ = scores.query.shape
         if frame.numbers is None:
             frame.numbers = [[self.count + b] for b in range(batch)]
@@ -248,7 +249,7 @@ class Documents:
         return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]
 
     def digests(self) -> np.ndarray:
-        """The first 52 bits of the SHA-256 of the ids of every document, which a double holds exactly; 0: unknown ids."""
+        """Gives the first 52 bits of the SHA-256 of every document's ids, which a double represents exactly; 0 for unknown ids."""
         known = self._own.keys() - self._unknown
         return np.array([float(int(self._own[number].hexdigest()[:13], 16)) if number in known else 0 for number in range(self.count)])
 
@@ -257,11 +258,11 @@ class Documents:
         self._own.setdefault(number, hashlib.sha256()).update(ids.numpy().astype("<i8").tobytes())
 
     def cached(self, frame: Frame) -> Cached | None:
-        """What the cache of a call holds; None: the cache was not filled under this watch."""
+        """Gives the contents of a call's cache. None if the cache was not filled under this watch."""
         return None if frame.cache is None else self.caches.get(frame.cache)
 
     def _require_new(self, frame: Frame, ids: torch.Tensor | None) -> None:
-        """Refuses calls without a cache that read the tokens of the call before and one more, as generate(use_cache=False) makes them."""
+        """Refuses a call without a cache that reads the tokens of the previous call and one more, as generate(use_cache=False) does."""
         rows = None if ids is None else [tuple(row) for row in ids.tolist()]
         last, times = getattr(self._before, "call", (None, 0))
         grown = bool(rows and last) and len(rows) == len(last) and {row[:-1] for row in rows} <= set(last)
@@ -271,7 +272,7 @@ class Documents:
                              f"every prefix counts as a document; use a cache, or {FINISHED}")
 
     def _cuts(self, frame: Frame, scores: Scores, valid: list[tuple[int, int]]) -> list[list[int]]:
-        """Where packed sequences begin, except the first: position_ids restart there, and the mask lets no token look back."""
+        """Finds where packed sequences begin, except the first. position_ids restart there, and the mask lets no token attend across."""
         batch, _, queries, _ = scores.query.shape
         positions = frame.positions
         if positions is None or positions.shape[1] != queries or scores.shift != 0:
@@ -290,7 +291,7 @@ class Documents:
 
 
 def _ends(padding: torch.Tensor | None, row: int, batch: int, length: int) -> tuple[int, int]:
-    """The first token of a row of the batch that is not padding, and one after the last."""
+    """Finds the first token of a row of the batch that is not padding, and the end of such tokens (one after the last)."""
     if padding is None or padding.shape[0] != batch:
         return 0, length
     there = torch.nonzero(padding[row, :length].bool().cpu()).flatten()
@@ -304,20 +305,20 @@ def _ends(padding: torch.Tensor | None, row: int, batch: int, length: int) -> tu
 
 
 def rejected(counted: int, left: int) -> Miscounted:
-    """The error that counted tokens were removed from the cache."""
+    """Makes the error that counted tokens were removed from the cache."""
     return Miscounted(f"watch: {counted} tokens of a cache were counted, and then it was cut to {left}, as assisted decoding does with candidates that "
                       f"the model rejects, so the sums hold tokens that the text does not contain; {FINISHED}")
 
 
 def text_of(scores: Scores, cached: torch.Tensor | None) -> torch.Tensor:
-    """(B, tokens) which tokens are text, those in the cache first, found from a mask of four axes.
+    """Finds from a mask with four axes which tokens are text: booleans (B, tokens), where tokens in the cache come first.
 
-    A token is padding if no other query may look at its key, and the token may not look at itself, or only at itself while others look
-    further. At the end of a row, two or more tokens are padding if no other query may look at their keys, and the first two may look at the
-    token before both: in a text the second would look at the first.
+    A token is padding if no other query may attend to it, and if the token may not attend to itself, or only to itself while other tokens
+    attend to more. At the end of a row, two or more tokens are padding if no other query may attend to them, and the first two of them may
+    attend to the token before both. In a text the second of the two would also attend to the first.
 
     Args:
-        cached: which tokens in the cache are text; None: all
+        cached: True for tokens in the cache that are text; None: all tokens are text
     """
     batch, _, queries, _ = scores.query.shape
     end = scores.shift + queries

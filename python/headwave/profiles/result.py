@@ -25,14 +25,14 @@ FORMAT = 2
 
 @dataclasses.dataclass(repr=False)
 class Profiles:
-    """Sums of attention over the documents that a watched model read.
+    """Sums of attention weights over the documents that a watched model read.
 
-    If several processes read different documents with the same model, their profiles are added: `one + two`.
+    If several processes run the same model on different documents, their profiles can be added: `one + two`.
 
     Args:
         model: name of the model's class
-        settings: of the watch
-        stacks: by name; each has the layers of one kind of attention
+        settings: options of the watch, and the identity of the model
+        stacks: Stack by name; each has the layers of one kind of attention
         skipped: layers without attention, and layers that did not run
     """
 
@@ -44,10 +44,10 @@ class Profiles:
     @classmethod
     def of(cls, model: str, bins: OffsetBins, settings: dict[str, Any], layers: list[Layer], skipped: list[str],
            words_of: Callable[[list[int]], list[str]]) -> "Profiles":
-        """The sums of watched layers, grouped by kind into stacks.
+        """Makes profiles from watched layers, grouped by kind into stacks.
 
         Args:
-            words_of: gives the texts of token ids
+            words_of: function that gives the texts of token ids
         """
         groups: dict[Any, list[Layer]] = {}
         for layer in layers:
@@ -74,10 +74,10 @@ class Profiles:
         return f"Profiles({self.model}; " + "; ".join(parts) + ")"
 
     def __add__(self, other: "Profiles") -> "Profiles":
-        """The sums over the documents of both.
+        """Adds the profiles of other documents of the same model.
 
         Raises:
-            ShapeError: models, weights or options of the watch differ, or both have the same documents
+            ShapeError: models, weights or options of the watch differ, or one of the two contains all documents of the other
         """
         for name in ("exact", "first", "special", "rows", "queries", "blocks", "null", "deal"):
             one, another = (profiles.settings.get(name, False) for profiles in (self, other))
@@ -96,7 +96,7 @@ class Profiles:
         return Profiles(self.model, self.settings, {name: self[name] + other[name] for name in self.stacks}, self.skipped)
 
     def _documents(self) -> set[tuple[float, ...]]:
-        """One tuple for each document, with the digests of its ids in every stack; empty if some are unknown."""
+        """Makes one tuple for each document, with the digests of its ids in every stack. Empty if some ids are unknown."""
         digests = [stack.document_digest for stack in self.stacks.values()]
         known = all(len(one) == len(digests[0]) and np.all(one > 0) for one in digests)
         return set(zip(*(one.tolist() for one in digests))) if known else set()
@@ -105,7 +105,7 @@ class Profiles:
         """Writes the sums to an HDF5 file (docs/profiles.md).
 
         Args:
-            only: names of stacks; by default all
+            only: names of the stacks to write; by default all
 
         Raises:
             IoError: the file exists, or cannot be written; FormatError: there is no such stack, or h5py is not installed
@@ -128,23 +128,24 @@ class Profiles:
         return {"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped), **settings}
 
     def given(self) -> tuple[str, dict[str, Any], list[Any]]:
-        """The sums as C++ takes them (python/profiles.cpp)."""
+        """Gives the sums in the form that C++ takes (python/profiles.cpp)."""
         stacks = [(name, about_of(stack), stack.layers, list(getattr(stack, "word", ())), {label: getattr(stack, label) for label in variables(stack)})
                   for name, stack in self.stacks.items()]
         return "memory", self._attributes(), stacks
 
     def export(self, to: str, folder: str | os.PathLike, **options: Any) -> None:
-        """Writes files that another tool reads. docs/profiles.md says which of our numbers become which of the tool's.
+        """Writes files for another tool. docs/profiles.md says which of the tool's numbers come from which sums.
 
         Args:
             to: "duo_attention", "kvpress" (expected attention), "triattention" or "headvis"
-            folder: created if it does not exist; files in it are not replaced
-            options: for "duo_attention": recent=256, number of tokens that a streaming head keeps. For "headvis": model= and dataset=,
-                names to show; tokenizer=, or its name, for the texts of tokens; sequences=20, most sequences of a head;
-                megabytes=2000, largest size of the folder; result=, source of the findings, by default run(profiles=)
+            folder: folder to write to, created if it does not exist; existing files are not replaced
+            options: for "duo_attention": recent=256, number of recent tokens that a streaming head keeps. For "headvis": model= and
+                dataset=, names to show; tokenizer=, a tokenizer or its name, for the texts of tokens; sequences=20, largest number of
+                sequences of a head; megabytes=2000, largest size of the folder; result=, a Result with the findings to show, by
+                default run(profiles=)
 
         Raises:
-            FormatError: there is no such tool or option, the tool cannot use these layers, or the watch did not sum what it needs
+            FormatError: there is no such tool or option, the tool cannot use these layers, or the watch did not sum what the tool needs
             IoError: a file exists, or cannot be written
         """
         export(self, to, os.fspath(folder), options)
@@ -154,7 +155,7 @@ def open_profiles(path: str) -> Profiles:
     """Opens profiles from a file that save() wrote.
 
     Raises:
-        IoError: the file cannot be read; FormatError: it holds no profiles, or has another format version
+        IoError: the file cannot be read; FormatError: the file contains no profiles, or has another format version
     """
     h5py = h5py_module()
     try:

@@ -1,4 +1,4 @@
-"""Rotary positions of a running model: queries and keys before them, and how they turn channels."""
+"""Rotary positions of a running model: queries and keys before rotation, and how rotary positions rotate channels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rotations:
 
     @property
     def last(self) -> tuple[Any, ...] | None:
-        """The function, its arguments, and its output, queries and keys, in the last call of this thread; None: no call."""
+        """The last call in this thread: the function, its arguments, and its output (queries and keys). None if there was no call."""
         return getattr(self._thread, "last", None)
 
     @last.setter
@@ -43,7 +43,7 @@ class Rotations:
         self._thread.last = what
 
     def misses(self, module: torch.nn.Module) -> bool:
-        """Whether a module turns queries and keys by another function."""
+        """Whether a module rotates queries and keys by another function."""
         source = inspect.getsource(type(module))
         if sys.modules[type(module).__module__] not in self._places:
             return bool(re.search("rotary|rope", source, re.IGNORECASE))
@@ -75,11 +75,11 @@ class Rotations:
 
 @dataclasses.dataclass
 class Unturned:
-    """Queries and keys of one call before rotary positions.
+    """Queries and keys of one call before rotary positions are applied.
 
     Args:
-        width: number of first channels of a head that `turn` takes; 0: nothing turns
-        turn: (B, n, T, width) at the tokens of the call -> the same, turned
+        width: number of first channels of a head that `turn` rotates; 0: nothing is rotated
+        turn: function that applies rotary positions to vectors (B, n, T, width) at the tokens of the call
     """
 
     query: torch.Tensor
@@ -89,13 +89,13 @@ class Unturned:
 
 
 def unturned(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Unturned:
-    """Queries and keys before rotary positions.
+    """Gives queries and keys before rotary positions.
 
     Args:
-        last: Rotations.last for these queries; None: no rotary positions
+        last: Rotations.last for these queries; None: the model has no rotary positions
 
     Raises:
-        CannotDeal: queries or keys are changed after they were turned
+        CannotDeal: queries or keys are changed after rotation
     """
     if last is None:
         return Unturned(scores.query, scores.key)
@@ -118,11 +118,11 @@ def unturned(last: tuple[Any, ...] | None, scores: Scores, path: str) -> Unturne
 
 @dataclasses.dataclass
 class Turns:
-    """Rotary positions turn pair m of a head's channels by n f_m at position n, and multiply it by `gain`.
+    """A rotation of queries and keys: at position n, pair m of a head's channels is rotated by n f_m and multiplied by `gain`.
 
     Args:
-        frequency: (r/2) f, in radians per token; empty: nothing turns
-        neighbours: True: channels 2m and 2m + 1 are pair m; False: m and m + r/2
+        frequency: (r/2) f, in radians per token; empty: nothing is rotated
+        neighbours: True: channels 2m and 2m + 1 are pair m; False: channels m and m + r/2 are pair m
     """
 
     frequency: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
@@ -131,10 +131,10 @@ class Turns:
 
 
 def turns_of(before: Unturned, row: int, tokens: slice, path: str) -> Turns:
-    """How rotary positions turn the tokens of one document, found by turning unit vectors.
+    """Finds how rotary positions rotate the tokens of one document, by applying them to unit vectors.
 
     Raises:
-        CannotDeal: they are not rotations of such pairs
+        CannotDeal: rotary positions do something else than Turns describes
     """
     refusal = CannotDeal(f"watch: rotary positions of {path} do not turn channel pairs (m, m + r/2) or (2m, 2m + 1) by a constant angle per "
                          "token, as deal=True needs; omit deal")

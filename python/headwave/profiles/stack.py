@@ -1,4 +1,4 @@
-"""Stacks: the sums of watched layers of one kind. Stacks are added, and tell how far heads look."""
+"""Stacks: the sums of watched layers of one kind. Stacks can be added, and say how far heads look."""
 
 from __future__ import annotations
 
@@ -38,23 +38,24 @@ _ABOUT = ("heads", "kv_heads", "width", "cross", "implementation", "module", "dt
 
 
 class Stack:
-    """Sums over layers of one kind, with the layers in order.
+    """Sums over documents for the layers of one kind, in the order of the layers.
 
-    Arrays hold counts and sums over documents, so that stacks can be added. They are float64; large ones for the account are float32.
+    Arrays contain counts and sums, so that stacks can be added. Arrays are float64, except large arrays for the account, which are float32.
 
     Attributes:
-        name: "causal", "self" or "cross", with a number if there are several
+        name: "causal", "self" or "cross", with a number if there are several stacks of a kind
         layers: paths of the modules
         heads, kv_heads, width: numbers of query heads and key heads of a layer, and d_head
         scale, soft_cap, window, sinks: (layers) settings of the scores; 0: none
-        documents, dealt_documents: number of documents, and of those with queries and keys for the account
+        documents, dealt_documents: number of documents, and number of documents whose queries and keys were kept for the account
         block_documents: (blocks) number of documents in each block
-        first_offset, last_offset: (bins) in tokens
-        weight: (blocks, layers, 2, heads, bins) sums of weights, of pairs of regular tokens first, then of pairs apart
+        first_offset, last_offset: (bins) first and last offset of each bin, in tokens
+        weight: (blocks, layers, 2, heads, bins) sums of attention weights: first for pairs of regular tokens, then for pairs counted apart
         pairs: (blocks, layers, 2, bins) numbers of pairs
-        entropy, kept: (blocks, layers, heads) sums over query rows: entropy in nats, and weights; rows: (blocks, layers) their number
+        entropy, kept: (blocks, layers, heads) sums over queries: of the entropy in nats, and of the weights
+        rows: (blocks, layers) number of these queries
         unrotated_mean, unrotated_cov, unrotated_modulus, unrotated_tokens: (layers, heads, d), (layers, heads, d, d),
-            (layers, heads, d/2), (layers) of regular queries before rotary positions; only with queries=True
+            (layers, heads, d/2), (layers) moments of regular queries before rotary positions; only with queries=True
     """
 
     def __init__(self, name: str, layers: list[str], about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -64,7 +65,7 @@ class Stack:
 
     @classmethod
     def of(cls, name: str, layers: list[Layer], bins: OffsetBins, words_of: Callable[[list[int]], list[str]]) -> "Stack":
-        """The stack of watched layers."""
+        """Makes a stack from watched layers."""
         def stacked(attribute: str) -> np.ndarray:
             return np.stack([getattr(layer.sums, attribute).cpu().numpy() for layer in layers], 1)
 
@@ -98,7 +99,7 @@ class Stack:
 
     @classmethod
     def read(cls, name: str, group: Any) -> "Stack":
-        """The stack in a group of profiles.h5."""
+        """Reads the stack in a group of profiles.h5."""
         about = {label: group.attrs.get("d_head" if label == "width" else label, "") for label in _ABOUT}
         about |= {label: group.attrs[label] for label in ("documents", "dealt_documents")}
         about = {label: value.item() if isinstance(value, np.generic) else value for label, value in about.items()}
@@ -111,19 +112,19 @@ class Stack:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the digests of all documents; empty: some ids are unknown."""
+        """SHA-256 of the digests of all documents. Empty if some ids are unknown."""
         known = self.document_digest.all()
         return hashlib.sha256("".join(f"{one:013.0f}\n" for one in self.document_digest).encode()).hexdigest() if known else ""
 
     def read_beside(self, encoder: "Stack | None") -> None:
-        """Includes what the encoder read in the digests of a decoder's documents; None: that is unknown."""
+        """Includes the encoder's documents in the digests of a decoder's documents. None means that the encoder's documents are unknown."""
         known = encoder is not None and encoder.documents == self.documents
         both = zip(encoder.document_digest if known else np.zeros(self.documents), self.document_digest)
         texts = [f"{one:.0f} {other:.0f}" if one and other else "" for one, other in both]
         self.document_digest = np.array([float(int(hashlib.sha256(text.encode()).hexdigest()[:13], 16)) if text else 0 for text in texts])
 
     def __add__(self, other: "Stack") -> "Stack":
-        """The sums over the documents of both. Block b holds the documents of both blocks b.
+        """Adds the sums over other documents. Block b of the result contains the documents of both blocks b.
 
         Raises:
             ShapeError: the models, offset bins, or lengths of the first documents differ
@@ -168,7 +169,7 @@ class Stack:
         return f"Stack({self.name}: {len(self.layers)} layers of {self.heads} heads, {self.documents} documents)"
 
     def mean_weight(self, apart: bool = True) -> np.ndarray:
-        """Mean weight at each offset, (layers, heads, bins): the sum of weights over the number of pairs; NaN: no pairs.
+        """Computes the mean weight at each offset, (layers, heads, bins): the sum of weights divided by the number of pairs. NaN if there are none.
 
         Args:
             apart: whether pairs with a special or first token count too
@@ -178,14 +179,15 @@ class Stack:
             return self.weight[:, :, kinds].sum((0, 2)) / self.pairs[:, :, kinds].sum((0, 2))[:, None]
 
     def distances(self, *, shares: Sequence[float] = (0.9, 0.95, 0.99), recent: int | Sequence[int] = ()) -> Any:
-        """Computes how far heads look: the group `attention_distance` of a result (docs/result-file.md), by the program's own code.
+        """Computes how far heads look, with the program's own code. Gives the group `attention_distance` of a result (docs/result-file.md).
 
         Example:
-            >>> stack.distances(recent=256)["key_head_distant"]      # of every key head, what a cache of 256 tokens loses of its attention
+            >>> stack.distances(recent=256)["key_head_distant"]      # share of each key head's attention that a cache of 256 tokens loses
 
         Args:
-            shares: shares of attention that a window should hold, which give window_90, window_95, ...
-            recent: tokens; `distant` is the share of attention farther away; by default 64, 256, 1024, ... as far as documents reach
+            shares: shares of attention that a window should contain; for example, 0.9 gives window_90
+            recent: distances in tokens; `distant` is the share of attention farther away than each; by default 64, 256, 1024, ... up to
+                the length of the documents
         """
         shares = [real(share, "shares", 0, 1) for share in shares]
         recent = [whole(each, "recent", 1) for each in (recent if isinstance(recent, Sequence) else [recent])]
@@ -200,14 +202,14 @@ class Stack:
 
 
 def _together(moments: list[Moments], label: str) -> np.ndarray:
-    """One of the moments, stacked over layers."""
+    """Stacks one of the moments over layers."""
     values = (getattr(each, label) for each in moments)
     arrays = [value.cpu().numpy() if hasattr(value, "cpu") else np.asarray(value) for value in values]
     return np.stack(arrays).astype(np.float64)
 
 
 def _added(one: np.ndarray, other: np.ndarray, start: int) -> np.ndarray:
-    """The sum of two arrays. Along the last axis the shorter one begins at `start`; along other axes both begin at 0."""
+    """Adds two arrays. Along the last axis the shorter array begins at `start`; along other axes both begin at 0."""
     total = np.zeros([max(sizes) for sizes in zip(one.shape, other.shape)], np.result_type(one, other))
     for of in (one, other):
         first = start if of.shape[-1] < total.shape[-1] else 0
@@ -216,7 +218,7 @@ def _added(one: np.ndarray, other: np.ndarray, start: int) -> np.ndarray:
 
 
 def _traces_of(layers: list[Any]) -> dict[str, np.ndarray]:
-    """Arrays of the traces of watched layers, with documents in order, and offsets as far as the longest document has them."""
+    """Collects the traces of watched layers, with documents in order, and with the offsets that occur in the longest document."""
     first = layers[0]
     order = np.argsort(first.numbers)
     length = np.array(first.lengths)[order]
@@ -242,7 +244,7 @@ def about_of(stack: Stack) -> dict[str, Any]:
 
 
 def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """The arrays of a stack in a file, by name: axes, and values in the file's type."""
+    """Lists the arrays of a stack for a file, by name: their axes, and their values in the file's type."""
     found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     for name, dims in _AXES.items():
         values = getattr(stack, name, None)
@@ -256,7 +258,7 @@ def variables(stack: Stack) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
 
 
 def coordinates(stack: Stack) -> dict[str, np.ndarray]:
-    """The coordinates of every axis of the arrays of a stack."""
+    """Gives the coordinates of every axis of the arrays of a stack."""
     sizes = {axis: size for dims, values in variables(stack).values() for axis, size in zip(dims, values.shape)}
     found = {axis: np.array(_NAMES[axis], object) if axis in _NAMES else np.arange(size) - (size // 2 if axis in _SIGNED else 0)
              for axis, size in sizes.items()}

@@ -1,4 +1,4 @@
-"""Sums of attention weights by offset, tile by tile, in plain PyTorch operations: for any device, and as the oracle of the Triton kernel."""
+"""Sums attention weights by offset, tile by tile, in plain PyTorch operations. They run on any device and serve as the Triton kernel's oracle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Scores:
 
         A = softmax over keys j of cap(scale q_i . k_j) + bias_ij, masked                             (1)
 
-    with cap(s) = soft_cap tanh(s / soft_cap). A head's sink logit takes part in the softmax like one more key, whose weight is omitted.
+    with cap(s) = soft_cap tanh(s / soft_cap). A head's sink logit takes part in the softmax like one more key, but this key's weight is omitted.
 
     Query row i has the position of key i + shift, so pair (i, j) has the offset t = j - i - shift.
 
@@ -28,10 +28,10 @@ class Scores:
         query: (B, H, Tq, d) after norms and rotary positions
         key: (B, Hk, Tk, d), Hk divides H: query head h reads key head h // (H / Hk)
         causal: whether only t <= 0 is allowed
-        mask: (B or 1, H or 1, Tq, Tk), boolean (True: allowed) or added to the scores; or a boolean function of (b, h, i, j)
-        bias: (B or 1, H, Tq, Tk), added to the scores
-        window: (before, after): |t| < before for keys before the query, |t| < after for keys after it; 0: no limit
-        sinks: (H) logits
+        mask: (B or 1, H or 1, Tq, Tk), boolean (True: allowed) or numbers added to the scores; or a boolean function of (b, h, i, j)
+        bias: (B or 1, H, Tq, Tk) numbers added to the scores
+        window: (before, after): |t| < before for keys before the query, |t| < after for keys after the query; 0: no limit
+        sinks: (H) sink logits
         weights: (B, H, Tq, Tk) finished weights, used instead of (1)
     """
 
@@ -48,11 +48,11 @@ class Scores:
     weights: torch.Tensor | None = None
 
     def contiguous(self) -> "Scores":
-        """The same with contiguous keys, for many small matrix products."""
+        """Copies these Scores with contiguous keys, for many small matrix products."""
         return self if self.key.is_contiguous() else dataclasses.replace(self, key=self.key.contiguous())
 
     def keys_of(self, first: int, end: int, k0: int, k1: int) -> tuple[int, int]:
-        """The keys within k0 .. k1 - 1 that query rows first .. end - 1 may look at, as far as `causal` and `window` tell."""
+        """Gives the keys within k0 .. k1 - 1 that query rows first .. end - 1 may attend to by `causal` and `window`, without the mask."""
         before, after = self.window
         if before:
             k0 = max(k0, first + self.shift - before + 1)
@@ -63,7 +63,7 @@ class Scores:
         return k0, max(k0, k1)
 
     def allowed(self, rows: Any, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
-        """Which pairs may be looked at: (n or 1, H or 1, r1 - r0, ke - kb), rows in reverse."""
+        """Marks the allowed pairs: booleans (n or 1, H or 1, r1 - r0, ke - kb), with rows in reverse."""
         t = self._offsets(r0, r1, kb, ke)
         allowed = torch.ones_like(t, dtype=torch.bool)
         if self.causal:
@@ -79,7 +79,7 @@ class Scores:
         return allowed
 
     def scores(self, rows: Any, heads: slice, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
-        """Masked scores, rows in reverse: (n, heads, r1 - r0, ke - kb). Masked pairs have the lowest number of the dtype."""
+        """Computes masked scores (n, heads, r1 - r0, ke - kb), with rows in reverse. Masked pairs get the lowest number of the dtype."""
         group = self.query.shape[1] // self.key.shape[1]
         wide = torch.promote_types(self.query.dtype, torch.float32)
         q = self.query[rows, heads, r0:r1].flip(2).to(wide) * self.scale
@@ -106,7 +106,7 @@ class Scores:
         return s
 
     def weights_of(self, s: torch.Tensor, heads: slice) -> tuple[torch.Tensor, torch.Tensor]:
-        """Weights from masked scores, as in padded_for(), and the entropy of each row in nats. The scores are overwritten."""
+        """Computes weights from masked scores, as in padded_for(), and the entropy of each row in nats. The scores are overwritten."""
         top = s.amax(-1, keepdim=True)
         padded = padded_for(s.shape, s)
         e = torch.exp(s.sub_(top), out=padded[..., :s.shape[-1]])
@@ -122,7 +122,7 @@ class Scores:
         return torch.arange(kb, ke, device=device)[None] - rows - self.shift
 
     def _mask(self, rows: Any, r0: int, r1: int, kb: int, ke: int, heads: slice = slice(None)) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Which pairs the mask allows, and what it adds to the scores; None: nothing."""
+        """Gives the pairs that the mask allows, and the numbers that it adds to the scores, or None if it adds nothing."""
         if callable(self.mask):
             return self._called(rows, r0, r1, kb, ke), None
         part = self._part(self.mask, rows, heads, r0, r1, kb, ke)
@@ -153,14 +153,14 @@ class Scores:
 
 @dataclasses.dataclass
 class Span:
-    """Documents of one call at equal places: queries q0 .. q1 - 1 and keys k0 .. k1 - 1 of some rows of the batch.
+    """Documents of one call at equal places in their rows of the batch: queries q0 .. q1 - 1 and keys k0 .. k1 - 1.
 
     Args:
-        rows: of the batch, one for each document
-        documents: numbers of the documents in the watch
+        rows: rows of the batch, one for each document
+        documents: numbers of these documents in the watch
         place: position of key k0 in its document
-        apart_queries, apart_keys: query rows and keys whose pairs are counted apart: special and first tokens of a document
-        shift: replaces that of Scores; None: it does not
+        apart_queries, apart_keys: queries and keys whose pairs are counted apart, which are a document's special and first tokens
+        shift: value to use instead of Scores.shift; None: Scores.shift is used
         special: keys that are special tokens
         ids: (k1 - k0) token ids of each document; empty: unknown
     """
@@ -180,23 +180,23 @@ class Span:
 
     @property
     def index(self) -> Any:
-        """The rows as an index into the batch: a slice if possible, which copies nothing."""
+        """The rows as an index into the batch. If possible it is a slice, since indexing by a slice copies nothing."""
         first = self.rows[0]
         return slice(first, first + len(self.rows)) if self.rows == list(range(first, first + len(self.rows))) else self.rows
 
     def position(self, row: int, shift: int) -> int:
-        """The position of a query row in its document."""
+        """Gives the position of a query row in its document."""
         return self.place + row + shift - self.k0
 
 
 @dataclasses.dataclass
 class TileSums:
-    """Sums over a tile of query rows, for each of n documents and each head.
+    """Sums over the query rows of a tile, for each of n documents and each head.
 
     Args:
-        weight: (n, 2, H, bins) sum of weights by kind of pair and offset
+        weight: (n, 2, H, bins) sum of weights by kind of pair (regular, apart) and offset
         entropy: (n, H) -sum A ln A, in nats
-        kept: (n, H) sum of weights: the number of rows, less what sink logits take
+        kept: (n, H) sum of weights, which is the number of rows minus the weights of sink logits
     """
 
     weight: torch.Tensor
@@ -205,7 +205,7 @@ class TileSums:
 
 
 def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
-    """A tensor (..., rows, columns + rows) for weights in its first columns. The rest is 0, as diagonals() needs it."""
+    """Makes a tensor (..., rows, columns + rows) whose first columns are for weights. The others are 0, as diagonals() needs."""
     *lead, rows, columns = shape
     padded = torch.empty(*lead, rows, columns + rows, dtype=like.dtype, device=like.device)
     padded[..., columns:] = 0
@@ -213,23 +213,23 @@ def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
 
 
 def by_offset(padded: torch.Tensor) -> torch.Tensor:
-    """A view of a tile by row and offset: (..., rows, columns + rows) -> (..., rows, columns + rows - 1), 0 at offsets that a row lacks.
+    """Views a tile by row and offset: (..., rows, columns + rows) -> (..., rows, columns + rows - 1). Offsets that a row lacks are 0.
 
-    Rows are in reverse. Read with one column less, each row begins one column further to the right than the row above, so that equal offsets
-    share a column.
+    Rows are in reverse order. If the memory is read with rows that are one column shorter, each row begins one column further to the right
+    than the row above, so that equal offsets share a column.
     """
     rows, width = padded.shape[-2:]
     return padded.flatten(-2)[..., :rows * (width - 1)].unflatten(-1, (rows, width - 1))
 
 
 def diagonals(padded: torch.Tensor) -> torch.Tensor:
-    """Sums along the diagonals of tiles with rows in reverse: (..., rows, columns + rows) -> (..., columns + rows - 1)."""
+    """Sums along the diagonals of tiles whose rows are in reverse: (..., rows, columns + rows) -> (..., columns + rows - 1)."""
     return by_offset(padded).sum(-2)
 
 
 def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: int, shift: int, bins: OffsetBins,
              entropy: torch.Tensor) -> TileSums:
-    """Sums one tile of weights, which are those of tile_weights(). Sets the weights of pairs apart to 0."""
+    """Sums one tile of weights from tile_weights(). Sets the weights of pairs that are counted apart to 0."""
     rows, columns = r1 - r0, ke - kb
     weights = padded[..., :columns]
     apart = _take_apart(weights, [i for i in span.apart_queries if r0 <= i < r1], [j for j in span.apart_keys if kb <= j < ke], r1, kb)
@@ -245,7 +245,7 @@ def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: in
 
 
 def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: int, kb: int) -> torch.Tensor | None:
-    """Removes the weights of some rows and columns from a tile, and returns their sums by offset; None: no such rows or columns."""
+    """Removes the weights of some rows and columns from a tile, and returns their sums by offset. None if the tile has no such rows or columns."""
     if not queries and not keys:
         return None
     rows, columns = weights.shape[-2:]
@@ -263,10 +263,10 @@ def _take_apart(weights: torch.Tensor, queries: list[int], keys: list[int], r1: 
 
 def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb: int, ke: int,
                  scored: Callable[..., None] | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """The weights of a tile, rows in reverse, as in padded_for(), and the entropy of each row in nats.
+    """Computes the weights of a tile as in padded_for(), with rows in reverse, and the entropy of each row in nats.
 
     Args:
-        scored: called with the masked scores before softmax, and the heads
+        scored: function that is called with the masked scores before softmax, and with their heads
     """
     made = scores.scores(span.index, heads, r0, r1, kb, ke) if scores.weights is None or scored is not None else None
     if scored is not None:
@@ -289,11 +289,11 @@ def tile_weights(scores: Scores, span: Span, heads: slice, r0: int, r1: int, kb:
 
 def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins, budget: int,
                  see: Callable[..., None] | None = None, scored: Callable[..., None] | None = None) -> TileSums | None:
-    """Sums over the query rows r0 .. r1 - 1 of a span; None: they may look at no key.
+    """Sums over the query rows r0 .. r1 - 1 of a span. None if these queries may attend to no key.
 
     Args:
-        budget: bytes for the weights of a tile; heads are divided into as many parts as that needs
-        see: called with each part before it is summed: the output of tile_weights(), r0, r1, kb, ke, and its heads
+        budget: largest size of a tile's weights in bytes; heads are divided into as many parts as needed
+        see: function that is called with each part before it is summed: the output of tile_weights(), r0, r1, kb, ke, and the heads
         scored: for tile_weights()
     """
     kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
@@ -318,11 +318,11 @@ def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins,
 
 @dataclasses.dataclass
 class Counts:
-    """Counts of the pairs of query rows, for each of n documents or once for all; as TileSums without heads.
+    """Counts of the query-key pairs of query rows, for each of n documents or once for all. The layout is that of TileSums without heads.
 
     Args:
         pairs: (n, 2, bins) number of pairs, by kind and offset
-        rows: (n) number of rows that may look at some key
+        rows: (n) number of query rows that may attend to at least one key
     """
 
     pairs: torch.Tensor
@@ -330,7 +330,7 @@ class Counts:
 
 
 def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
-    """Counts the pairs of query rows r0 .. r1 - 1 of a span. If the mask differs between heads, that of the first head counts."""
+    """Counts the pairs of query rows r0 .. r1 - 1 of a span. If the mask differs between heads, the first head's mask is used."""
     kb, ke = scores.keys_of(r0, r1, span.k0, span.k1)
     if ke <= kb:
         return None
@@ -343,7 +343,7 @@ def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) 
 
 
 def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
-    """count_tiles() without a mask, where the keys of each row are an interval. No tile is made."""
+    """Does the same as count_tiles() for a call without a mask, where the allowed keys of each row are an interval. No tile is made."""
     first, end = scores.keys_of(r0, r1, span.k0, span.k1)
     if end <= first:
         return None
@@ -370,7 +370,7 @@ def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -
 
 
 def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float]]:
-    """Query rows sampled by position: (first row, end, number of rows that each row stands for), ascending.
+    """Samples query rows by position. Gives (first row, end, number of rows that each row stands for), ascending.
 
     Rows are sampled in cells of `cell` neighbours. Each query band (bins.py) gets its share of `rows`, but at least two cells. To draw k cells,
     the cells of a band are divided into k runs of equal length, the strata, and one cell is drawn from each run.
@@ -392,10 +392,10 @@ def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random
 
 
 class LayerSums:
-    """Sums over documents of one layer, on its device, apart for each block of documents.
+    """Sums over documents of one layer, on the layer's device, separately for each block of documents.
 
     Args:
-        blocks, heads: number of them
+        blocks, heads: number of blocks and of heads
     """
 
     def __init__(self, blocks: int, heads: int, bins: OffsetBins, device: torch.device) -> None:
@@ -413,7 +413,7 @@ class LayerSums:
         return all(bool(torch.isfinite(of).all()) for of in vars(self).values() if isinstance(of, torch.Tensor))
 
     def add(self, sums: TileSums | Counts, blocks: torch.Tensor, factor: float) -> None:
-        """Adds sums or counts of query rows, each of which stands for `factor` rows. `blocks` has the block of each document."""
+        """Adds sums or counts of query rows, where each row stands for `factor` rows. `blocks` gives the block of each document."""
         for field in dataclasses.fields(sums):
             added = getattr(sums, field.name)
             getattr(self, field.name).index_add_(0, blocks, added.expand(len(blocks), *added.shape[1:]), alpha=factor)

@@ -1,11 +1,12 @@
 """Sums as the program computes them: traces and their null (analysis/attention/offset_trace.h), and scores of heads (head_scores.py).
 
-The trace of a document is, for the pairs of all tokens, without special tokens, and without special and first tokens,
+Each document has three traces with a null: of all pairs, of pairs without special tokens, and of pairs without special and first tokens.
+A fourth trace, of pairs without the first token, serves the account and has no null. A trace is
 
     tr_t = sum_i A[i, i+t]                                                                      (1)
 
-Its null has the moments of (1) for a head that ignores where a key is. They come from the weights that each key gets from
-all queries, or under a causal mask from the weights that each query gives, about uniform attention.
+The null has the moments of (1) for a head that ignores where a key is. The moments come from the weights that each key gets from
+all queries, or under a causal mask from the weights that each query gives, minus uniform attention.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ WITHOUT_FIRST = 3         # one more kind, for the account, without null
 
 
 class Traces:
-    """Sums over documents of one layer's attention along diagonals.
+    """Sums of one layer's attention along diagonals, over documents.
 
     Args:
-        exact: largest |t| of traces, in tokens; the null reaches half as far
-        length: tokens of the first document; pairs of its places are compared between documents
+        exact: largest |t| of traces, in tokens; the largest |t| of the null is half of it
+        length: number of tokens of the first document; documents are compared at pairs of its token positions
         causal: whether keys after their query are forbidden
         special: whether special tokens are known
         sinks: whether heads have learned sinks, so that the weights of a query may sum to less than 1
@@ -94,7 +95,7 @@ class Traces:
             self.null_documents[kind] += len(of.trace) * there
 
     def _add_places(self, of: "TracedDocuments") -> None:
-        """Adds the weights at pairs of places, minus the mean of their group, in units of their root mean square."""
+        """Adds the weights at pairs of token positions, minus the mean of their group, in units of their root mean square."""
         x, there = of.places, ~of.places.isnan()
         groups = torch.zeros(*x.shape[:2], self._group_count, dtype=x.dtype, device=x.device)
         index = self.groups.expand_as(x)
@@ -110,16 +111,16 @@ class Traces:
 
 
 class TracedDocuments:
-    """Traces of the whole documents of a span in one layer, summed tile by tile. Traces.add() adds them after the last tile.
+    """Traces of whole documents of a span in one layer, which are summed tile by tile. Traces.add() adds them after the last tile.
 
     Args:
-        budget: bytes for powers of weights
+        budget: memory for powers of weights, in bytes
 
     Attributes:
-        keep: (4, T) which tokens count, by kind of pairs
-        trace: (n, 4, H, 2 exact + 1) of (1), by kind of pairs
-        places: (n, H, pairs) weights at pairs of places; NaN: no such pair
-        scores: of the heads
+        keep: (4, T) tokens that count, by kind of pairs
+        trace: (n, 4, H, 2 exact + 1) traces (1), by kind of pairs
+        places: (n, H, pairs) weights at pairs of token positions; NaN: no such pair
+        scores: scores of the heads (head_scores.py)
     """
 
     def __init__(self, sums: Traces, scores: Scores, span: Span, budget: int) -> None:
@@ -141,7 +142,7 @@ class TracedDocuments:
         self._open = torch.zeros(n, length, dtype=torch.float64, device=device)
 
     def see(self, padded: torch.Tensor, entropy: torch.Tensor, r0: int, r1: int, kb: int, ke: int, heads: slice) -> None:
-        """Adds a tile of weights of some heads, from tile_weights(), to all but the sums by offset, which add_offsets() takes."""
+        """Adds a tile of some heads' weights from tile_weights() to all sums except those by offset, which add_offsets() adds."""
         scores, span, causal = self._scores, self._span, self._sums.causal
         allowed, weights = scores.allowed(span.index, r0, r1, kb, ke)[:, :1], padded[..., :ke - kb]
         i = torch.arange(r1 - 1, r0 - 1, -1, device=weights.device) - span.q0
@@ -164,7 +165,7 @@ class TracedDocuments:
 
     @property
     def without_first(self) -> torch.Tensor:
-        """The traces of pairs without the first token as query or key: (n, H, 2 exact + 1)."""
+        """Gives the traces of pairs without the first token as query or key: (n, H, 2 exact + 1)."""
         return self.trace[:, WITHOUT_FIRST]
 
     def add_offsets(self, weight: torch.Tensor) -> None:
@@ -175,7 +176,7 @@ class TracedDocuments:
         self.trace[:, 0] += near[:, APART]
 
     def _add_apart(self, weights: torch.Tensor, i0: int, j0: int, heads: slice) -> None:
-        """Adds the pairs that only some kinds of pairs contain: those with special tokens but without the first token, and those with a first
+        """Adds the pairs that belong to some kinds of pairs only: pairs with special tokens but without the first token, and pairs with a first
         token that is not special."""
         rows, columns = weights.shape[-2:]
         ordinary = self.keep[2, i0:i0 + rows].flip(0)
@@ -197,7 +198,7 @@ class TracedDocuments:
 
     def _add_power(self, weights: torch.Tensor, allowed: torch.Tensor, opened: torch.Tensor, i: torch.Tensor,
                    j: torch.Tensor, heads: slice) -> None:
-        """Adds powers of weights between different tokens: of those on each key, or under a causal mask of each query's minus a uniform share."""
+        """Adds powers of weights between different tokens: of the weights on each key, or if causal of a query's weights minus a uniform share."""
         if self._sums.causal:
             values = (weights.double() - 1 / opened.clamp(min=1)[:, None, :, None]).mul_(allowed & (j < i[:, None]))
             axis, partners, first = -1, j, int(i[-1])
@@ -222,7 +223,7 @@ class TracedDocuments:
                 self._power[n, :, :, heads, first:first + added.shape[-1]] += added.flip(-1) if self._sums.causal else added
 
     def along(self, kind: int) -> torch.Tensor:
-        """(T, 2 exact + 1) 1 if a key, or under a causal mask a query, belongs to a pair with offset t; else 0."""
+        """Marks by 1 each key, or under a causal mask each query, that belongs to a pair with offset t: (T, 2 exact + 1). Others are 0."""
         if self._same[kind] in self._along:
             return self._along[self._same[kind]]
         length = self.keep.shape[1]
@@ -234,7 +235,7 @@ class TracedDocuments:
         return self._along[kind]
 
     def moments(self, kind: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Mean, variance and third central moment of the weights that each key gets, or under a causal mask each query gives: (n, H, T)."""
+        """Gives mean, variance and third central moment, (n, H, T), of the weights that each key gets, or under a causal mask each query gives."""
         first, second, third = self._power[:, :, kind]
         if self._sums.causal:
             others = (self._open - 1).clamp(min=1)[:, None]
@@ -249,11 +250,13 @@ class TracedDocuments:
 
 
 def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path: str, option: str) -> None:
-    """Args:
+    """Refuses a call that holds only a part of a document, or other rows than all.
+
+    Args:
         option: argument of watch that needs whole documents, for the message
 
     Raises:
-        FormatError: a document is not seen whole, or other tokens are counted apart than in the program
+        FormatError: only part of a document is seen, or the tokens counted apart are not those of the program
     """
     why = None
     if scores.shift != 0 or span.place != 0 or (span.q0, span.q1) != (span.k0, span.k1):
@@ -270,5 +273,5 @@ def require_whole(scores: Scores, span: Span, first: int, rows: int | None, path
 
 @functools.lru_cache(maxsize=8)
 def place_pairs(length: int, causal: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The pairs of places at which the program compares documents: queries, keys, and the group of each pair."""
+    """Gives the pairs of token positions at which the program compares documents: queries, keys, and the group of each pair."""
     return tuple(np.array(of, np.int64) for of in _core.place_pairs(length, causal))

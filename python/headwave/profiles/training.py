@@ -27,10 +27,10 @@ MEASURES = ("largest_score", "window_95", *MEANS)
 
 
 class StepSums:
-    """Sums of one layer over the documents of one step. `flat` holds the sums that processes add up.
+    """Sums of one layer over the documents of one step. `flat` contains the sums that processes add up.
 
     Attributes:
-        mean, documents: (heads, MEANS) sum of the means of documents, and number of documents that have one
+        mean, documents: (heads, MEANS) sum of the means of single documents, and number of documents for which the mean is defined
         weight, kept: (heads, 2, bins), (heads, 1) as in TileSums, over all documents
         largest: (heads) largest score before softmax
     """
@@ -90,7 +90,7 @@ class Place:
 
 
 class TrainingWatch(Watch):
-    """A recording of a training run. It starts when it is made, and ends with close() or with its `with`."""
+    """A recording of a training run. It starts when it is created, and ends with close() or at the end of its `with`."""
 
     _before_dropout = True
 
@@ -115,7 +115,7 @@ class TrainingWatch(Watch):
         raise FormatError("watch: every= writes rows to to= and keeps no sums, so there is no result; omit every= and to= to get one")
 
     def close(self) -> None:
-        """Restores the model as it was. What was written stays."""
+        """Ends the recording and restores the model. Written rows stay."""
         if self._closed.alive and self.step < 0:
             warnings.warn("watch: nothing was recorded, since the model made no forward pass in train(); call model.train() before training", stacklevel=2)
         super().close()
@@ -164,7 +164,7 @@ class TrainingWatch(Watch):
     # -- rows --------------------------------------------------------------------------------------------------------------------------
 
     def _end_step(self) -> None:
-        """Adds the sums of all processes, and writes a row for every head."""
+        """Adds up the sums of all processes, and writes a row for every head."""
         if self._miscounted is not None:
             warnings.warn(f"{self._miscounted}; step {self.step} is recorded without the documents of this batch", stacklevel=2)
             self._sums = {}
@@ -190,7 +190,7 @@ class TrainingWatch(Watch):
             self._write([{"step": self.step, "documents": int(documents), **row} for row in rows])
 
     def _agreed(self, world: int) -> list[Place]:
-        """The layers that ran in any recorded step so far, in any process, in the model's order."""
+        """Lists the layers that ran in any process in any recorded step so far, in the model's order."""
         ran = [self._ran]
         if world > 1:
             ran = [{}] * world
@@ -200,7 +200,7 @@ class TrainingWatch(Watch):
         return sorted(every.values(), key=lambda of: (int(of.layer.partition("#")[2] or 1), order.index(of.layer.partition("#")[0])))
 
     def _rows(self, place: Place, sums: np.ndarray, largest: np.ndarray) -> list[dict[str, Any]]:
-        """The rows of the heads of a layer, from its sums."""
+        """Makes the rows of a layer's heads from its sums."""
         n, bins = len(MEANS), self.bins
         finite = np.isfinite(sums).all(1)   # a head with NaN or infinite attention has no valid mean
         sums = np.where(finite[:, None], sums, 0)
@@ -225,10 +225,10 @@ def _distributed() -> bool:
 
 
 def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
-    """A function that writes the rows of a step.
+    """Makes a function that writes the rows of a step.
 
     Raises:
-        FormatError: `to` is no path, SummaryWriter or run of W&B
+        FormatError: `to` is neither a path, a SummaryWriter nor a run of W&B
     """
     def scalars(rows: list[dict[str, Any]]) -> dict[str, float]:
         return {f"headwave/{name}/{row['layer']}/{row['head']}": row[name] for row in rows for name in MEASURES if math.isfinite(row[name])}
@@ -254,7 +254,7 @@ def _writer(to: Any) -> Callable[[list[dict[str, Any]]], None]:
 
 
 class _Lines:
-    """A new JSON Lines file, with a line for each row. Numbers that are not finite are null."""
+    """A new JSON Lines file with a line for each row. Numbers that are not finite are written as null."""
 
     def __init__(self, path: str) -> None:
         self._path, self._mode, self._size = path, "x", 0
@@ -270,7 +270,7 @@ class _Lines:
 
     def write(self, rows: list[dict[str, Any]]) -> None:
         """Raises:
-            IoError: the first rows cannot be written. A later failure only warns: the training run is worth more than its record
+            IoError: the first rows cannot be written. A later failure only warns, because the training run is worth more than its record
         """
         if self._mode == "":
             return

@@ -1,4 +1,4 @@
-"""The page of a training run: one HTML file that needs no network, made from the rows of headwave.watch(every=, to="run.jsonl")."""
+"""Makes the page of a training run, one HTML file that needs no network, from the rows of headwave.watch(every=, to="run.jsonl")."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def training_page(jsonl: str | os.PathLike, out: str | os.PathLike, *, overwrite
         >>> headwave.training_page("run.jsonl", "run.html")
 
     Args:
-        jsonl: the file that headwave.watch(model, every=100, to="run.jsonl") writes; the training run need not be over
-        out: the page, one HTML file
+        jsonl: the file that headwave.watch(model, every=100, to="run.jsonl") writes; the training run may still go on
+        out: HTML file to write
         overwrite: replace `out` if it exists
 
     Raises:
-        IoError: a file cannot be read or written, or `out` exists; FormatError: `jsonl` has other lines, or none
+        IoError: a file cannot be read or written, or `out` exists
+        FormatError: `jsonl` has no lines, or lines of another form
     """
     jsonl, out = path_of(jsonl, "jsonl"), path_of(out, "out")
     found: dict[int, dict[tuple[str, int], list[float | None]]] = {}

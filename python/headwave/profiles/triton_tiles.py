@@ -1,12 +1,12 @@
-"""The sums of tiles.py by Triton kernels, for GPUs. Each program walks over the keys of one block of query rows of one head.
+"""Computes the sums of tiles.py by Triton kernels, for GPUs. Each program goes over the keys of one block of query rows of one head.
 
 A tile has R query rows and C keys. Tile n has the keys m + n C .. m + (n + 1) C - 1, where m is the key at the position of its first row. Row r
-and column c have the offset t = key - query = n C + c - r. There are two walks:
+and column c have the offset t = key - query = n C + c - r. There are two passes over tiles:
 
-far     over all tiles. It sums the denominators of the softmax, and each row over each offset bin far from the query. A far bin is so wide that
-        no tile contains two edges between bins. Exponentials are relative to the largest score of the near tiles and of the first tiles. Far
-        scores may exceed it by 88; if one exceeds it by more, tiles.py sums instead.
-near    over the tiles next to the query, with known denominators. It sums along diagonals: rotating row r of a square tile by r columns,
+far     goes over all tiles. It sums the denominators of the softmax, and each row over each offset bin far from the query. A far bin is so
+        wide that no tile contains two edges between bins. Exponentials are relative to a reference, the largest score of the near tiles and
+        of the first tiles. If a far score exceeds the reference by more than 88, tiles.py computes the sums instead.
+near    goes over the tiles next to the query, with known denominators. It sums along diagonals: rotating row r of a square tile by r columns,
         c = r + u mod C, puts equal offsets into one column u.
 """
 
@@ -51,7 +51,7 @@ def _load(at, D: tl.constexpr, BD: tl.constexpr):
 def _checked(q, keys, stride_t, stride_d, mask, mask_t, mask_j, n, m, rows, k0, k1, scale, cap, before, after,
              R: tl.constexpr, C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr,
              MASKED: tl.constexpr, CAPPED: tl.constexpr, PRECISION: tl.constexpr):
-    """The scores of a tile, -1e38 for forbidden pairs; its offsets; its keys."""
+    """Computes the scores of a tile, where forbidden pairs get -1e38. Gives the scores, the tile's offsets and its keys."""
     c = tl.arange(0, C)
     j = m + n * C + c
     ok = (j >= k0) & (j < k1)
@@ -82,7 +82,7 @@ def _far(Q, K, SINKS, MASK, STARTS, ENDS, BATCH, TABLE, BINS, FACTORS, LOGS, STA
          head, heads, group, shift, k0, k1, first, apart, scale, cap, before, after, n_before, n_bins, near_first, near_last,
          R: tl.constexpr, C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, MASKED: tl.constexpr,
          CAPPED: tl.constexpr, SINK: tl.constexpr, PRECISION: tl.constexpr):
-    """The far walk: denominators, entropies, and the sum of each row over each far bin, relative to the row's reference."""
+    """The far pass: denominators, entropies, and the sum of each row over each far bin, relative to the row's reference."""
     LOG2E: tl.constexpr = 1.4426950408889634
     block = tl.num_programs(0) - 1 - tl.program_id(0)
     h = head + tl.program_id(1)
@@ -195,7 +195,7 @@ def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, ROWS_APART,
           head, heads, queries, group, shift, k0, k1, first, apart, scale, cap, before, after, near_first, near_last, count,
           C: tl.constexpr, D: tl.constexpr, BD: tl.constexpr, CAUSAL: tl.constexpr,
           WINDOW: tl.constexpr, MASKED: tl.constexpr, CAPPED: tl.constexpr, PRECISION: tl.constexpr):
-    """The near walk: sums along the diagonals of near tiles, and the weight of each row on each key apart."""
+    """The near pass: sums along the diagonals of near tiles, and each row's weight on each key that is counted apart."""
     LOG2E: tl.constexpr = 1.4426950408889634
     block = tl.program_id(0)
     h = head + tl.program_id(1)
@@ -238,11 +238,12 @@ def _near(Q, K, LOGS, MASK, STARTS, ENDS, BATCH, NEAR, ROWS_APART,
 
 
 def far_table(bins: OffsetBins, rows: int, columns: int) -> tuple[list[list[int]], list[int], int, tuple[int, int], tuple[int, int]]:
-    """Finds the tiles of so many rows and columns that lie within one far bin, and those that contain an edge between two bins.
+    """Finds the tiles (of `rows` by `columns`) that lie within one far bin, and the tiles that contain an edge between two bins.
 
     Returns:
-        for each far bin, by offset: first tile within it, end of the tiles within it, end of the tiles with the edge after it, that edge;
-        the bin of each (-1: none); number of far bins before the query; first and last near offset; first and last tile of near offsets only
+        for each far bin, by offset: first tile within the bin, end of these tiles, end of the tiles with the edge after the bin, that edge;
+        the number of each far bin (-1: none); number of far bins before the query; first and last near offset; first and last tile with near
+        offsets only
     """
     def begin(edge: int) -> int:    # first tile with offsets >= edge only
         return -((-(edge + rows - 1)) // columns)
@@ -269,7 +270,7 @@ class Kernel:
     """Sums spans by the kernels.
 
     Args:
-        always: True: on any device, by Triton's interpreter if it is no GPU; False: only on GPUs
+        always: True: use the kernels on any device, by Triton's interpreter if the device is no GPU; False: only on GPUs
     """
 
     def __init__(self, always: bool = False) -> None:
@@ -277,14 +278,14 @@ class Kernel:
         self._tables: dict[Any, Any] = {}
 
     def takes(self, scores: Scores, span: Span) -> bool:
-        """Whether the kernels can sum these documents; otherwise tiles.py does."""
+        """Whether the kernels can sum these documents. Otherwise tiles.py sums them."""
         firsts = list(range(span.k0, span.k0 + len(span.apart_keys)))
         return ((scores.query.is_cuda or self._always) and scores.weights is None and scores.bias is None and not callable(scores.mask)
                 and scores.query.shape[3] <= 256 and scores.query.dtype in (torch.float32, torch.float16, torch.bfloat16)
                 and span.apart_keys == firsts and len(firsts) <= FIRST_KEYS)
 
     def sums(self, scores: Scores, span: Span, bins: OffsetBins, cells: list[tuple[int, int, float]] | None) -> Iterator[tuple[TileSums, float]]:
-        """Sums of a span, or of sampled cells of its rows, and the number of rows that each row stands for."""
+        """Computes sums of a span, or of sampled cells of its rows, each with the number of rows that a row stands for."""
         groups = []
         for r0, r1, factor in cells if cells is not None else [(span.q0, span.q1, 1.0)]:
             # Without a causal mask tiles.py sums the rows apart, since all of their pairs are apart.
@@ -303,7 +304,7 @@ class Kernel:
                     yield added, factor
 
     def _launch(self, scores: Scores, span: Span, bins: OffsetBins, groups: list[tuple[int, int, float]]) -> TileSums | None:
-        """Sums over groups of rows of a span; None: scores exceed the reference by too much."""
+        """Computes sums over groups of rows of a span. None if scores exceed the reference by too much."""
         device, (_, heads, queries, width), n = scores.query.device, scores.query.shape, len(span.rows)
         far_bins, keep, table, n_before, (low, high), near_tiles = self._table(bins, device)
         batch = torch.tensor(span.rows, dtype=torch.int32, device=device)
@@ -383,6 +384,6 @@ class Kernel:
 
 
 def _blocks(groups: list[tuple[int, int, float]], rows: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Blocks of at most `rows` query rows: their first rows, their ends, and the number of rows that each row stands for."""
+    """Makes blocks of at most `rows` query rows: their first rows, their ends, and the number of rows that each row stands for."""
     starts, ends, factors = zip(*((r, min(r + rows, r1), factor) for r0, r1, factor in groups for r in range(r0, r1, rows)))
     return *(torch.tensor(of, dtype=torch.int32, device=device) for of in (starts, ends)), torch.tensor(factors, dtype=torch.float64, device=device)

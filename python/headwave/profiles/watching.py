@@ -1,4 +1,4 @@
-"""headwave.watch: sums attention inside the user's own forward pass, beside the attention that the model computes."""
+"""headwave.watch: sums attention weights inside the user's own forward pass, in addition to the attention that the model computes."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Call:
     """One call of an attention function, and the documents in it.
 
     Args:
-        name: of the implementation
+        name: name of the implementation
         given: arguments of the function, by name
-        path: of the module; times: number of the module's call in one pass, from 1
-        cross: whether keys are of another sequence
-        own: the model that reads the queries
+        path: path of the module; times: number of the module's call in one pass, from 1
+        cross: whether the keys are of another sequence
+        own: the model that reads the queries' tokens
     """
 
     name: str
@@ -69,7 +69,7 @@ class Call:
 
 
 class Watch:
-    """A running watch. It starts when it is made, and ends with close() or with its `with`."""
+    """A running watch. It starts when it is created, and ends with close() or at the end of its `with`."""
 
     _before_dropout = False   # whether weights before dropout are acceptable
 
@@ -116,7 +116,7 @@ class Watch:
         self.close()
 
     def close(self) -> None:
-        """Restores the model as it was. The sums stay."""
+        """Ends the watch and restores the model. The sums stay available."""
         if self._closed.alive:
             self._closed()
             self._calls = _Calls()
@@ -124,15 +124,15 @@ class Watch:
 
     @property
     def documents(self) -> int:
-        """The number of documents so far."""
+        """The number of documents that were summed so far."""
         return max((those.count for those in self._documents.values()), default=0)
 
     def result(self) -> Profiles:
-        """Returns the sums so far.
+        """Gives the sums so far.
 
         Raises:
             ShapeError: no attention ran
-            FormatError: a call ended with an exception, calls held tokens that cannot be counted, or attention was NaN or infinite
+            FormatError: a call ended with an exception, calls contained tokens that cannot be counted, or attention was NaN or infinite
         """
         with self._lock:
             return self._result()
@@ -158,7 +158,7 @@ class Watch:
                            functools.partial(words_of, self._tokenizer))
 
     def _warn_across(self, stacklevel: int) -> bool:
-        """Warns of packed sequences that were counted as one document, and returns whether there are any."""
+        """Warns of packed sequences that were counted as one document, and returns whether there are such sequences."""
         found = [documents.across for documents in self._documents.values() if documents.across]
         for across in found:
             warnings.warn(f"watch: position_ids begin anew at {across}, but the mask lets later tokens look back across it, so they count as one document; "
@@ -245,11 +245,11 @@ class Watch:
                     self._miscounted = rejected(cached.read, left)
 
     def _looks(self) -> bool:
-        """Whether to sum attention that is computed now."""
+        """Whether attention that is computed now should be summed."""
         return bool(self._calls.frames)
 
     def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, cast: torch.dtype | None) -> None:
-        """Counts attention that was computed. `cast` is the dtype of autocast; None: no autocast."""
+        """Counts attention that was just computed. `cast` is the dtype of autocast; None: no autocast."""
         with self._lock:
             if self._miscounted is None:
                 try:
@@ -304,7 +304,7 @@ class Watch:
             layer.kept.add(before, scores, spans, layer.traces.causal)
 
     def _instead_of(self, path: str) -> str:
-        """Advice for a model with a module that cannot be watched."""
+        """Gives advice for a model with a module that cannot be watched."""
         model = self._model()
         text = next((name for name, _ in model.named_modules() if name.endswith("language_model") and not path.startswith(f"{name}.")), None) if model else None
         if text is not None:
@@ -315,7 +315,7 @@ class Watch:
         return bool(_CROSS.search(path)) or bool(getattr(module, "is_cross_attention", False))
 
     def _frame_of(self, queries: int, batch: int) -> Frame:
-        """The innermost running model that reads as many tokens as there are queries, or the innermost of all."""
+        """Finds the innermost running model that reads as many tokens as there are queries. If there is none, gives the innermost model."""
         for frame in reversed(self._calls.frames):
             if frame.shape is not None and frame.shape[1] == queries:
                 return frame
@@ -390,8 +390,13 @@ class Watch:
                 layer.kept.add_weights(traced.without_first, spans, span)
 
     def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
+<<<<<<< HEAD
         """The documents of a span, ready for the tiles of a layer."""
         require_whole(scores, span, self._first, self.rows, layer.path, self._whole)
+=======
+        """Prepares the documents of a span for the tiles of a layer."""
+        require_whole(scores, span, self._first, self.rows, layer.path)
+>>>>>>> bf9e291f113d3c3bcf50f2a4bfb984280b6de4e0
         ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _ in counted)
         if layer.traces is not None and layer.traces.causal == ahead:
             before, now = ("only back", "ahead too") if ahead else ("ahead too", "only back")
@@ -402,15 +407,15 @@ class Watch:
         return TracedDocuments(layer.traces, scores, span, BUDGET.get(scores.query.device.type, OTHER_BUDGET) // 4)
 
     def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:
-        """All that the counts of a span's pairs depend on."""
+        """Everything that the counts of a span's pairs depend on."""
         return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
 
     def _parts(self, scores: Scores, span: Span, tiles: Any, see: Callable[..., None] | None = None) -> Iterator[tuple[TileSums, float]]:
-        """Sums over query rows of a span, and the number of rows that each row stands for.
+        """Computes sums over query rows of a span, each with the number of rows that a row stands for.
 
         Args:
             tiles: query rows from sampled_tiles(); None: all
-            see: called with every tile of weights
+            see: function that is called with every tile of weights
         """
         budget = BUDGET.get(scores.query.device.type, OTHER_BUDGET)
         if see is None and self._kernel is not None and self._kernel.takes(scores, span):
@@ -444,7 +449,7 @@ class Watch:
                                  "deal=True cannot follow; omit deal")
 
     def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float]] | None, list[Any]]:
-        """Sampled query rows (None: all), and the counts of their pairs, which all layers with the same mask share."""
+        """Samples query rows (None: all rows), and counts their pairs. All layers with the same mask share these counts."""
         tiles = None
         if self.rows is not None and span.q1 - span.q0 > self.rows:
             tiles = self._sampled(scores, span, span.documents[0])
@@ -454,7 +459,7 @@ class Watch:
         return tiles, [(counts, factor) for r0, r1, factor in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
 
     def _sampled(self, scores: Scores, span: Span, number: int) -> list[tuple[int, int, float]]:
-        """Query rows of a span, sampled by the seed and a number."""
+        """Samples query rows of a span, from the seed and a number."""
         return sampled_tiles(span.q0, span.q1, span.position(0, scores.shift), self.rows, np.random.default_rng((self._seed, number)), CELL)
 
 
@@ -471,7 +476,7 @@ def _kernel(name: str) -> Any:
 
 
 def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str]]:
-    """Modules that call transformers' attention functions, by id, and names of layers without attention.
+    """Finds the modules that call transformers' attention functions, by id, and the names of layers without attention.
 
     Raises:
         FormatError: a module computes attention by itself, or no module calls these functions
@@ -509,7 +514,7 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
 
 
 def _mixer(layer: torch.nn.Module) -> str:
-    """The type of what a layer has in place of attention: its first part that is not a norm."""
+    """Gives the type of the part that a layer has instead of attention: its first part that is not a norm."""
     return next((type(child).__name__ for child in layer.children() if "Norm" not in type(child).__name__), type(layer).__name__)
 
 
@@ -535,7 +540,7 @@ _REARRANGING = ("crop", "reorder_cache", "batch_repeat_interleave", "batch_selec
 
 
 class _Interfaces:
-    """Replaces the look-ups in transformers' registries of attention and mask functions, and methods of its caches, while anything is watched.
+    """Replaces look-ups in transformers' registries of attention and mask functions, and methods of its caches, while a watch runs.
 
     Names of implementations stay as they are, and so does every decision of a model that depends on them. A look-up returns the function that
     the registry holds, wrapped so that the watches see its calls.

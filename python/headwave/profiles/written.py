@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and HDF5 files of this kind, which h5py writes."""
+"""Writes files that appear whole or not at all, among them HDF5 files by h5py."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..errors import FormatError, IoError
 
 @contextlib.contextmanager
 def replaced(path: str, overwrite: bool = False) -> Iterator[str]:
-    """The temporary name of a new file. At the end the file gets the name `path`; if an exception is raised, it is removed.
+    """Gives a temporary name for a new file. At the end the file gets the name `path`. If an exception is raised, the file is removed.
 
     Raises:
-        IoError: the file cannot be created, or another file has its name and may not be overwritten
+        IoError: the file cannot be created, or `path` exists and may not be overwritten
     """
     new = _core.NewFile(path, overwrite)
     try:
@@ -28,10 +28,10 @@ def replaced(path: str, overwrite: bool = False) -> Iterator[str]:
 
 
 class NewHdf5:
-    """A new HDF5 file, `file` of h5py, under a temporary name until finish() or abandon(). Only write() may fill it.
+    """A new HDF5 file (`file`, of h5py) with a temporary name until finish() or abandon(). Only write() may fill the file.
 
     Raises:
-        IoError: as in replaced(); FormatError: h5py is not installed
+        IoError: as replaced(); FormatError: h5py is not installed
     """
 
     def __init__(self, path: str, overwrite: bool) -> None:
@@ -73,7 +73,7 @@ class NewHdf5:
 
 
 def _abandon(file: Any, disk: "_Disk", thread: concurrent.futures.Executor, new: Any) -> None:
-    """Removes a file that has not got its name."""
+    """Removes a file that does not have its final name yet."""
     disk.failed = disk.failed or OSError("abandoned")   # nothing more is written
     with contextlib.suppress(Exception):
         try:
@@ -86,7 +86,7 @@ def _abandon(file: Any, disk: "_Disk", thread: concurrent.futures.Executor, new:
 
 
 class _Disk(io.FileIO):
-    """A file that keeps its first write error to itself, since the HDF5 library crashes when it closes what it could not write."""
+    """A file that hides write errors from the HDF5 library, which crashes when it closes a file that it could not write. Keeps the first error."""
 
     failed: OSError | None = None
 
