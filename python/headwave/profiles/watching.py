@@ -390,13 +390,8 @@ class Watch:
                 layer.kept.add_weights(traced.without_first, spans, span)
 
     def _traced(self, layer: Layer, scores: Scores, span: Span, counted: list[Any]) -> Any:
-<<<<<<< HEAD
-        """The documents of a span, ready for the tiles of a layer."""
-        require_whole(scores, span, self._first, self.rows, layer.path, self._whole)
-=======
         """Prepares the documents of a span for the tiles of a layer."""
-        require_whole(scores, span, self._first, self.rows, layer.path)
->>>>>>> bf9e291f113d3c3bcf50f2a4bfb984280b6de4e0
+        require_whole(scores, span, self._first, self.rows, layer.path, self._whole)
         ahead = any(bool((counts.pairs[..., self.bins.centre + 1:] > 0).any()) for counts, _ in counted)
         if layer.traces is not None and layer.traces.causal == ahead:
             before, now = ("only back", "ahead too") if ahead else ("ahead too", "only back")
