@@ -126,7 +126,7 @@ expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$wor
 finished="--states $others/expected.safetensors --dataset full.attentions --axes layer,head,query,key"
 # shellcheck disable=SC2086
 expect 0 "" -q run $finished --only measured_offset,head_types,head_account --no-figures --out "$work/finished"
-expect 0 "needs queries and keys; the file holds finished attention" inspect -a "$work/finished"
+expect 0 "needs queries and keys, but the file holds only attention weights" inspect -a "$work/finished"
 # shellcheck disable=SC2086
 expect 0 "--only head_account: gave no result: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
@@ -242,14 +242,14 @@ for family in vit whisper; do
   expect 1 "model type '$family' is not known" run --model "$work/$family" --ids "$work/ids.json" --out "$work/v"
 done
 expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
-expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
+expect 1 "single.json: all documents have a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
 expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
-expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
+expect 1 "pair.json: found pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
 expect 1 "400 random tokens 3 times make documents of 1200 tokens, but the model has 24 positions; give --random-tokens 8 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
 expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
-expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
-expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
+expect 1 "a llama has no position table (its positions are rotary), so without words its input would be zero; shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
+expect 1 "a bloom has no position table (its positions are linear bias), so without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "100000 positions are requested, but the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table are requested, but it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 
@@ -284,7 +284,7 @@ expect 0 "headwave run --model" demo --write-model "$work/it's planted" --docume
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 1 "needs more than its limit of 1MB of resident memory; give --max-memory SIZE to allow more" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
 # Weights read layer by layer change no digit; the first layers of a model are what they are among all.
-expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
+expect_line 2 "--layers: '3-7': expected 0-N, that is layers 0 to N: a layer needs all layers before it" run --layers 3-7
 expect_line 2 "--weights: expected auto, memory or layers, got 'disk'" run --weights disk
 for where in memory layers; do
   expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/$where" --no-figures --weights $where --parallel-documents 2
@@ -335,17 +335,17 @@ expect 0 "" run --model "$families/bart" --ids "$work/pair.json" --documents 1 -
 expect 3 "changed beyond the intervals (the chance that any does by luck: 0.05)" compare "$work/A" "$work/B"
 expect 3 "decided by" compare "$work/A" "$work/B" "$work/A"
 expect 0 "0 of 32 heads" compare "$work/A" "$work/A" --block 1
-expect 0 "reach no level below 0.25; give 14 documents or more, or smaller blocks" compare "$work/A" "$work/B" --block 2
+expect 0 "are too few for a level below 0.25; give 14 documents or more, or smaller blocks" compare "$work/A" "$work/B" --block 2
 expect 0 "10 draws are too few for a level of 0.05; give 79 or more" compare "$work/A" "$work/B" --draws 10
-expect 1 "cannot be compared: reach" compare "$work/A" "$work/short" --out "$work/differ"
+expect 1 "cannot be compared: the first has offsets" compare "$work/A" "$work/short" --out "$work/differ"
 sed 's/\(\[[0-9]*\(,[0-9]*\)\{47\}\)[0-9,]*\]/\1]/g' "$work/eight.json" >"$work/eight48.json"
 expect 0 "" run --model "$work/model" --ids "$work/eight48.json" --out "$work/shorter" $few
 expect 1 "documents have 64 tokens against 48, and profiles depend on the length; give --length 48 to both runs" compare "$work/A" "$work/shorter"
 expect 0 "comparable head by head: one model, the same 8 documents of 64 tokens" compare "$work/A" "$work/A"
 expect 3 "other interventions: none -> positions-only" compare "$work/A" "$work/B" --wide
 expect 3 "one model, changed by an intervention" compare "$work/A" "$work/B"
-expect 1 "cannot be compared: layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
-expect 1 "cannot be compared: attention is cross against causal" compare "$work/pairs/cross" "$work/pairs/causal"
+expect 1 "cannot be compared: the first has layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
+expect 1 "cannot be compared: the first has attention cross, the second causal" compare "$work/pairs/cross" "$work/pairs/causal"
 expect 1 "name one of" compare "$work/pairs" "$work/A"
 expect 1 "expected a result with measured offsets" compare "$work/A" "$work/s/0-model.h5"
 expect_line 2 "--force requires --out" compare "$work/A" "$work/B" --force
@@ -395,7 +395,7 @@ expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atl
 expect 0 "" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
 
 # Maps of another document, in the figure and the result.
-expect 1 "there is no document 4; the job has 4; give --map-document 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
+expect 1 "there is no document 4 among 4 documents, counted from 0; give --map-document 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
 expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --only attention_map --formats svg --out "$work/map"
 [ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
 expect 0 "attention_map/weight" inspect "$work/map/results.h5"
@@ -754,7 +754,7 @@ for command in inspect figures; do expect 1 "begun: holds what an unfinished run
 printf 'something else' >"$work/u/results.unfinished"
 rm "$work/u/results.h5"
 expect 1 "continue it with --resume, or begin anew with --force" $resumed
-expect 1 "is not what an unfinished run left" $resumed --resume
+expect 1 "expected the file of an unfinished run, found other content" $resumed --resume
 expect 0 "" $resumed --force
 [ ! -e "$work/u/results.unfinished" ] || { echo "FAILED: an unfinished run stays"; failed=1; }
 
@@ -777,7 +777,7 @@ expect 1 "holds no part of a run" merge "$work/films" --out "$work/merged"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 [ "$(ls "$work/films" | tr '\n' ' ')" = "block-02-of-02.part block-1-of-2.part movie.mp4.part " ] || { echo "FAILED: beside a part of a run are $(ls "$work/films")"; failed=1; }
-expect 1 "missing are documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work/merged"
+expect 1 "documents 0 to 3 (block 1 of 2) are missing" merge "$work/d2" --out "$work/merged"
 expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 for command in inspect figures; do expect 1 "d1: holds a part of a divided run, no result yet; put its parts together with \`headwave merge\`" $command "$work/d1"; done
@@ -790,7 +790,7 @@ expect 0 "" -q merge "$work/together" --out "$work/merged-together"
 expect 1 "belongs to another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
 expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"
 expect 1 "belongs to another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"
-expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
+expect 1 "cannot be divided into 3 parts; expected at most 2 parts" $divided --shard 1/3 --out "$work/d3"
 expect 2 "expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
 mkdir "$work/named" && cp "$work/d1/block-01-of-02.part" "$work/named/results.h5"
 expect 1 "results.h5: would replace the input $work/named/results.h5" merge "$work/named/results.h5" "$work/d2" --no-figures --out "$work/named" --force
