@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   program.set_version_flag("--version", [] {
     return fmt::format("headwave {} (kernels: {})", HEADWAVE_VERSION, headwave::instruction_set());
   });
-  program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");
+  program.add_flag("-q,--quiet", quiet(), "print only results and errors");
   program.require_subcommand(1);
   program.fallthrough();
   program.footer(
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     return code;
   } catch (const std::bad_alloc&) {
     end_progress();
-    std::fputs("headwave: error: out of memory; ask for fewer or shorter documents, or fewer threads\n", stderr);
+    std::fputs("headwave: error: out of memory; give fewer or shorter documents, or fewer threads\n", stderr);
   } catch (const std::exception& error) {
     end_progress();
     const bool unprinted = std::ferror(stdout) != 0 && dynamic_cast<const std::system_error*>(&error) != nullptr;

@@ -21,7 +21,7 @@ shared='Stored-states Interventions Table Figures Analysis'
 
 echo '# Commands
 
-Made from `--help` by `docs/commands.sh`; edit the help texts, not this page. Every command also has `-h, --help`. `-q` says nothing but results and
+Made from `--help` by `docs/commands.sh`; edit the help texts, not this page. Every command also has `-h, --help`. `-q` prints only results and
 errors. Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found different.
 '
 echo '| command | |'

@@ -42,9 +42,9 @@ expect_line 2 "no command 'rnu'; did you mean 'run'?" rnu --model x
 expect_line 2 "no --txt; did you mean '--text'?" run --txt x
 expect_line 2 "no --modle; did you mean '--model'?" run --modle=x
 expect_line 2 "no --sideways; \`headwave run --help\`" run --sideways
-expect_line 2 "--documents stands before the command" --documents 5 run
-expect_line 2 "which command?" -q
-expect_line 2 "'b' stands alone" inspect a b
+expect_line 2 "--documents was given before the command" --documents 5 run
+expect_line 2 "expected a command" -q
+expect_line 2 "unexpected argument 'b'" inspect a b
 expect_line 2 "--text: 1 required FILE missing" run --text
 expect_line 2 "1 required but received 2" run --threads 1 --threads 2
 expect_line 2 "--length: expected a whole number, 1 to 1048576, got 'abc'" run --length abc
@@ -55,7 +55,7 @@ expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'small'" run --leve
 expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'nan'" run --level nan
 expect_line 2 "--level: expected a number, 1e-12 to 0.5, got '0.7'" run --level 0.7
 for size in 4 GB 0MB -1GB 1e3MB 4gb '4 GB' 4GBs infGB nanMB; do
-  expect_line 2 "--max-memory: expected a size as 512MB, 1.5GB or 2GiB, got '$size'" run "--max-memory=$size"
+  expect_line 2 "--max-memory: expected a size such as 512MB, 1.5GB or 2GiB, got '$size'" run "--max-memory=$size"
 done
 expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats pdf,sgv
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, or 2 to 7, got '1.5'" demo --figure-width 1.5
@@ -64,7 +64,7 @@ expect_line 2 "--only: there is no 'phase_delays'; did you mean 'phase_delay'?" 
 expect_line 2 "no --head; did you mean '--heads'?" figures --head L0H2
 
 # By default a run does what says where heads look, and why; an option that only another analysis reads names it.
-expect 0 "Done by default" analyses
+expect 0 "Run by default" analyses
 expect 0 "  head_account         Why does each head look there" analyses
 expect_line 2 "--only excludes --everything" run --only head_types --everything
 expect_line 2 "--atlas-draws: is read by position_atlas, which is not among the analyses of this run; add position_atlas to --only" run --model x --ids y --only head_types --atlas-draws 5 --out z
@@ -126,7 +126,7 @@ expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$wor
 finished="--states $others/expected.safetensors --dataset full.attentions --axes layer,head,query,key"
 # shellcheck disable=SC2086
 expect 0 "" -q run $finished --only measured_offset,head_types,head_account --no-figures --out "$work/finished"
-expect 0 "needs queries and keys; the file holds finished attention" inspect -a "$work/finished"
+expect 0 "needs queries and keys, but the file holds only attention weights" inspect -a "$work/finished"
 # shellcheck disable=SC2086
 expect 0 "--only head_account: gave no result: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
@@ -156,7 +156,7 @@ expect 0 "" -q run $own --ids "$work/own/even.json"
 # Equal documents count once, and the run says so; where lengths differ it says which analyses used fewer.
 echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5],[3,1,4,1,5,9,2,6],[2,7,1,8,2,8]]' >"$work/again.json"
 expect 0 "again.json: 2 of 5 documents are equal to an earlier one; each counts once, so 3 remain" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run"
-expect 0 "used 2 of 3, those of 8 tokens; --length makes all alike" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run" --force
+expect 0 "used only 2 of 3 documents, those of 8 tokens; --length makes all equally long" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run" --force
 expect 0 "@equal_documents 2" inspect -a "$work/again-run"
 echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5]]' >"$work/once.json"
 expect 0 "" run --model "$golden" --ids "$work/once.json" --no-figures --out "$work/once-run"
@@ -191,7 +191,7 @@ expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8"
 
 # One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
 printf 'a b c\n' >"$work/sentence.txt"
-expect 0 "sentence.txt: one document of 5 tokens; statistics over so few are rough; 100 are usual" run --model "$work/bert" --text "$work/sentence.txt" --out "$work/one" $quick
+expect 0 "sentence.txt: one document of 5 tokens; statistics over so few are rough, 100 documents are usual" run --model "$work/bert" --text "$work/sentence.txt" --out "$work/one" $quick
 expect 1 "3 tokens, enough for 0 documents of 6, but 1 are requested" run --model "$work/bert" --text "$work/sentence.txt" --length 6 --out "$work/e"
 expect 1 "enough for 0 documents of 40, but 2 are requested" run --model "$work/bert" --text "$work/sentence.txt" --documents 2 --out "$work/e"
 expect 1 "standard input: it is empty; expected text" run --model "$work/bert" --text - --out "$work/e"
@@ -242,14 +242,14 @@ for family in vit whisper; do
   expect 1 "model type '$family' is not known" run --model "$work/$family" --ids "$work/ids.json" --out "$work/v"
 done
 expect 1 "beyond.json: document 1, token 1 has the id 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
-expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
+expect 1 "single.json: all documents have a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
 expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
-expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
+expect 1 "pair.json: found pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
 expect 1 "400 random tokens 3 times make documents of 1200 tokens, but the model has 24 positions; give --random-tokens 8 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
 expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
-expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
-expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
+expect 1 "a llama has no position table (its positions are rotary), so without words its input would be zero; shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
+expect 1 "a bloom has no position table (its positions are linear bias), so without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "100000 positions are requested, but the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "25 rows of the position table are requested, but it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 
@@ -284,7 +284,7 @@ expect 0 "headwave run --model" demo --write-model "$work/it's planted" --docume
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 1 "needs more than its limit of 1MB of resident memory; give --max-memory SIZE to allow more" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
 # Weights read layer by layer change no digit; the first layers of a model are what they are among all.
-expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
+expect_line 2 "--layers: '3-7': expected 0-N, that is layers 0 to N: a layer needs all layers before it" run --layers 3-7
 expect_line 2 "--weights: expected auto, memory or layers, got 'disk'" run --weights disk
 for where in memory layers; do
   expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/$where" --no-figures --weights $where --parallel-documents 2
@@ -317,7 +317,7 @@ expect 0 "" -q spectrum --model "$work/model" "$golden" --out "$work/s" --format
 expect 1 "--force" spectrum --model "$work/model" "$golden" --out "$work/s" --formats svg
 expect 0 "bert" -q spectrum --model "$work/model" "$golden/model.safetensors" --out "$work/s" --formats svg --force
 expect 2 "--length" spectrum --model "$golden" --length 1 --out "$work/s1"
-expect 1 "40 positions, a length of 41" spectrum --model "$golden" --length 41 --out "$work/s1"
+expect 1 "41 positions are requested, but the position table has 40" spectrum --model "$golden" --length 41 --out "$work/s1"
 expect 1 "no intervention 'position-only'; did you mean 'positions-only'?" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --intervene position-only
 expect 1 "expected words-only, positions-only" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --intervene nothing
 expect 0 "of 32 heads look" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --only measured_offset --no-figures --intervene positions-only --intervene without-heads=L0H0
@@ -335,17 +335,17 @@ expect 0 "" run --model "$families/bart" --ids "$work/pair.json" --documents 1 -
 expect 3 "changed beyond the intervals (the chance that any does by luck: 0.05)" compare "$work/A" "$work/B"
 expect 3 "decided by" compare "$work/A" "$work/B" "$work/A"
 expect 0 "0 of 32 heads" compare "$work/A" "$work/A" --block 1
-expect 0 "reach no level below 0.25; give 14 documents or more, or smaller blocks" compare "$work/A" "$work/B" --block 2
+expect 0 "are too few for a level below 0.25; give 14 documents or more, or smaller blocks" compare "$work/A" "$work/B" --block 2
 expect 0 "10 draws are too few for a level of 0.05; give 79 or more" compare "$work/A" "$work/B" --draws 10
-expect 1 "cannot be compared: reach" compare "$work/A" "$work/short" --out "$work/differ"
+expect 1 "cannot be compared: the first has offsets" compare "$work/A" "$work/short" --out "$work/differ"
 sed 's/\(\[[0-9]*\(,[0-9]*\)\{47\}\)[0-9,]*\]/\1]/g' "$work/eight.json" >"$work/eight48.json"
 expect 0 "" run --model "$work/model" --ids "$work/eight48.json" --out "$work/shorter" $few
-expect 1 "documents have 64 tokens against 48, and profiles depend on the length; give --length 48 to both runs" compare "$work/A" "$work/shorter"
+expect 1 "the documents of the first have 64 tokens, those of the second 48, and profiles depend on the length; give --length 48 to both runs" compare "$work/A" "$work/shorter"
 expect 0 "comparable head by head: one model, the same 8 documents of 64 tokens" compare "$work/A" "$work/A"
 expect 3 "other interventions: none -> positions-only" compare "$work/A" "$work/B" --wide
 expect 3 "one model, changed by an intervention" compare "$work/A" "$work/B"
-expect 1 "cannot be compared: layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
-expect 1 "cannot be compared: attention is cross against causal" compare "$work/pairs/cross" "$work/pairs/causal"
+expect 1 "cannot be compared: the first has layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
+expect 1 "cannot be compared: the first has attention cross, the second causal" compare "$work/pairs/cross" "$work/pairs/causal"
 expect 1 "name one of" compare "$work/pairs" "$work/A"
 expect 1 "expected a result with measured offsets" compare "$work/A" "$work/s/0-model.h5"
 expect_line 2 "--force requires --out" compare "$work/A" "$work/B" --force
@@ -380,7 +380,7 @@ for count in "10 " "32 --all" "2 --heads L0H1,L2H3" "10 --wide" "32 --all --sort
 done
 expect 1 "there is no L9H9" inspect "$work/r" --heads L9H9
 expect_line 2 "--sort: there is no 'ofset'; did you mean 'offset'?" inspect "$work/r" --sort ofset
-expect 1 "heads are sorted by head, layer" inspect "$work/r" --sort no/thing
+expect 1 "heads cannot be sorted by 'no/thing'; expected one of head, layer" inspect "$work/r" --sort no/thing
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
 expect 1 "there is no L9H9; the result has L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
@@ -395,7 +395,7 @@ expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atl
 expect 0 "" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
 
 # Maps of another document, in the figure and the result.
-expect 1 "there is no document 4; the job has 4; give --map-document 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
+expect 1 "there is no document 4 among 4 documents, counted from 0; give --map-document 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
 expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --only attention_map --formats svg --out "$work/map"
 [ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
 expect 0 "attention_map/weight" inspect "$work/map/results.h5"
@@ -410,7 +410,7 @@ expect 1 "page.html: is already there; choose another --out, or replace it with 
 expect 0 "wrote $work/sent/page.html" report "$work/sent" --out "$work/sent/page.html" --force
 expect 0 "wrote $work/sent/report.html" report "$work/sent"
 expect 1 "results.h5: would replace the input" report "$work/sent" --out "$work/sent/results.h5" --force
-expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$work/sent" --force
+expect 1 "is a folder; --out takes a file" report "$work/sent" --out "$work/sent" --force
 expect 1 "text.txt" report "$work/text.txt" --out "$work/sent/none.html"
 expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
 
@@ -497,7 +497,7 @@ holds "$work/mine-figures" $profile.svg $profile.txt
 expect 1 "figures/offset_profile.txt: is already there" figures "$work/ours"
 expect 0 "wrote 2 files" figures "$work/ours" --formats pdf --figure-width column --force
 [ -s "$work/ours/$profile.pdf" ] || { echo "FAILED: no PDF"; failed=1; }
-expect 0 "whole" validate "$work/ours"
+expect 0 "intact" validate "$work/ours"
 
 # Files are finished whatever happens to standard output: a reader that has enough, a device that is full.
 for where in pipe full json; do
@@ -520,7 +520,7 @@ rm -r "$work/unread-pipe/report.html" "$work/unread-pipe/figures"
 expect 0 "drawn again: $work/unread-pipe/results.h5" $few "$work/unread-pipe" --resume
 holds "$work/unread-pipe" results.h5 report.html $profile.svg $profile.txt
 expect 0 "the job is finished" $few "$work/unread-pipe" --resume --no-figures
-expect 0 "whole" validate "$work/unread-pipe"
+expect 0 "intact" validate "$work/unread-pipe"
 
 # The user's own gnuplot settings do not matter.
 (GNUTERM=x11; export GNUTERM; expect 0 "wrote" figures "$work/ours" --out "$work/x11"; exit $failed) || failed=1
@@ -534,24 +534,24 @@ PLAIN
 chmod +x "$work/plain"
 with_gnuplot=$headwave headwave=$work/plain
 bare="run --model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --out"
-expect 0 "report.html; no figures, gnuplot is not installed: install the Debian package gnuplot-nox, then \`headwave figures '$work/no gnuplot'\` draws them" $bare "$work/no gnuplot"
+expect 0 "report.html; no figures, because gnuplot is not installed: install the Debian package gnuplot-nox, then \`headwave figures '$work/no gnuplot'\` draws them" $bare "$work/no gnuplot"
 [ "$(wc -l <"$work/err")" = 1 ] || { echo "FAILED: a run without gnuplot says more than a line:"; cat "$work/err"; failed=1; }
 holds "$work/no gnuplot" results.h5 report.html
 expect 0 "" -q $bare "$work/no gnuplot" --force
 expect 0 "the job is finished" $bare "$work/no gnuplot" --resume
 rm "$work/no gnuplot/report.html"
-expect 0 "report.html; no figures, gnuplot is not installed" $bare "$work/no gnuplot" --resume
+expect 0 "report.html; no figures, because gnuplot is not installed" $bare "$work/no gnuplot" --resume
 holds "$work/no gnuplot" results.h5 report.html
 for asked in "--formats svg" "--figure-width column"; do
   # shellcheck disable=SC2086
-  expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" $asked
+  expect 1 "gnuplot is not installed, but figures need it" $bare "$work/asked" $asked
 done
 printf 'formats = ["svg"]\n' >"$work/drawn.toml"
-expect 1 "gnuplot is not installed, figures need it" $bare "$work/asked" --job "$work/drawn.toml"
-expect 1 "gnuplot is not installed, figures need it" figures "$work/no gnuplot"
-expect 1 "gnuplot is not installed, figures need it" spectrum --model "$golden" --out "$work/asked" --formats svg
+expect 1 "gnuplot is not installed, but figures need it" $bare "$work/asked" --job "$work/drawn.toml"
+expect 1 "gnuplot is not installed, but figures need it" figures "$work/no gnuplot"
+expect 1 "gnuplot is not installed, but figures need it" spectrum --model "$golden" --out "$work/asked" --formats svg
 [ -e "$work/asked" ] && { echo "FAILED: figures that cannot be drawn were refused after the work"; failed=1; }
-expect 0 "no figure, gnuplot is not installed" spectrum --model "$golden" --out "$work/plain-spectrum"
+expect 0 "no figure, because gnuplot is not installed" spectrum --model "$golden" --out "$work/plain-spectrum"
 holds "$work/plain-spectrum" 0-bert.h5
 expect 0 "then \`headwave figures $work/plain-kinds/causal\` draws them" atlas --model "$kinds" --out "$work/plain-kinds"
 headwave=$with_gnuplot
@@ -611,11 +611,11 @@ refuse_job "line 2: 'documents' should be a whole number" '
 documents = "5"'
 refuse_job "'documents' should be a whole number" 'documents = 5.0'
 refuse_job "'level' should be a number" 'level = true'
-refuse_job "'heads' should be a list of texts" 'heads = "L0H1"'
+refuse_job "'heads' should be a list of strings" 'heads = "L0H1"'
 refuse_job "'no-figures' should be true or false" 'no-figures = 1'
-refuse_job "'text' should be a text" 'text = 5'
+refuse_job "'text' should be a string in quotes" 'text = 5'
 refuse_job "documents" 'documents = 0'
-refuse_job "exclude each other" 'text = "a"
+refuse_job "cannot be combined" 'text = "a"
 ids = "b"'
 refuse_job "line 1: " 'text = '
 refuse_job "there is no key 'model-options'" '[model-options]
@@ -647,7 +647,7 @@ expect 0 "" -q spectrum --model "$2/tests/golden/families/gpt2" --out "$work/sp2
 if [ "$(id -u)" != 0 ]; then
   expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --formats svg
   chmod a-w "$work/kept/figures"
-  expect 1 "belongs to an earlier result and cannot be removed" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --no-figures --force
+  expect 1 "belongs to an earlier result, but cannot be removed" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --no-figures --force
   chmod u+w "$work/kept/figures"
 fi
 
@@ -685,9 +685,9 @@ head -n 1 "$work/csv/measured_offset.pairs.layer.head.csv" | grep -qx 'pairs,lay
   { echo "FAILED: the table of measured offsets has other columns"; failed=1; }
 expect 1 "all-columns.csv: is already there; choose another --csv, or replace it with --force" export "$work/r" --csv "$work/csv"
 expect 0 "wrote" export "$work/r" --csv "$work/csv" --force
-expect 0 "omitted, with more than --max-rows 100: offset_trace.pairs.layer.head.offset" export "$work/r" --csv "$work/short" --max-rows 100
+expect 0 "omitted tables of more than 100 rows: offset_trace.pairs.layer.head.offset" export "$work/r" --csv "$work/short" --max-rows 100
 [ -e "$work/short/offset_trace.pairs.layer.head.offset.csv" ] && { echo "FAILED: a table longer than --max-rows was written"; failed=1; }
-expect 1 "it has no 'mesured_offset'; did you mean 'measured_offset'?" export "$work/r" --csv "$work/none" --only mesured_offset
+expect 1 "there is no group 'mesured_offset'; did you mean 'measured_offset'?" export "$work/r" --csv "$work/none" --only mesured_offset
 expect 1 "not a headwave result" export "$2/tests/golden/stored/causal.h5" --csv "$work/none"
 (trap '' XFSZ; ulimit -f 100; expect 1 ".csv" export "$work/r" --csv "$work/none"; exit $failed) || failed=1
 expect 2 "--csv DIR or --heads FILE is required" export "$work/r"
@@ -696,12 +696,12 @@ expect 0 "heads to $work/rows.csv" export "$work/r" --heads "$work/rows.csv"
 head -n 1 "$work/rows.csv" | grep -q '^model,revision,attention,documents,length,corpus,corpus_sha256,headwave,commit,head,layer,index,offset,' ||
   { echo "FAILED: rows of heads have other columns"; failed=1; }
 expect 1 "rows.csv: is already there; choose another --heads, or replace it with --force" export "$work/r" --heads "$work/rows.csv"
-expect 1 "--heads names a file" export "$work/r" --heads "$work"
+expect 1 "--heads takes a file" export "$work/r" --heads "$work"
 expect 0 "all-columns.csv" export "$work/r" --heads "$work/rows.csv" --csv "$work/rowstoo" --force
 cmp "$work/rows.csv" "$work/rowstoo/heads.csv" || failed=1
 expect 0 "head,layer,index,offset,status,weight" inspect "$work/r" --csv
 [ "$(wc -l <"$work/out")" = $(($("$headwave" inspect "$work/r" --json | grep -c '"cluster_share": ') + 1)) ] || { echo "FAILED: inspect --csv lacks a line"; failed=1; }
-expect 1 "has no table of heads; expected a headwave result" inspect "$2/tests/golden/stored/causal.h5" --csv
+expect 1 "expected a headwave result, which has a table of heads" inspect "$2/tests/golden/stored/causal.h5" --csv
 expect 2 "excludes" inspect "$work/r" --csv --json
 # What a run prints of its result is what inspect prints of it, and nothing but that.
 expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$work/j" $quick --json
@@ -711,14 +711,14 @@ expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$wo
 "$headwave" inspect "$work/j" --json | cmp -s - "$work/out" || { echo "FAILED: run --json of a finished run prints something else"; failed=1; }
 expect 0 "$work/json-kinds/cross/results.h5" run --model "$2/tests/golden/families/t5" --ids "$work/pair.json" --out "$work/json-kinds" $quick --json
 [ "$(grep -c '^    "version": 2,' "$work/out")" = 3 ] || { echo "FAILED: run --json of an encoder-decoder lists other than three results"; failed=1; }
-expect 0 "$work/json-kinds/cross/results.h5: whole" validate "$work/json-kinds"
+expect 0 "$work/json-kinds/cross/results.h5: intact" validate "$work/json-kinds"
 expect 1 "name one of" inspect "$work/json-kinds"
 kinds="run --model $2/tests/golden/families/t5 --ids $work/pair.json --out $work/json-kinds $quick"
 expect 0 "the job is finished" $kinds --resume
 expect 1 "belongs to another run (seed: 1 there, 2 here)" -q $kinds --seed 2 --resume
 
 # What was written is what was meant, or is told.
-expect 0 "whole: every byte" validate "$work/r"
+expect 0 "intact: all bytes" validate "$work/r"
 expect 3 "the digest at its end is missing" validate "$work/r" "$2/tests/golden/result_unfinished.h5"
 expect 1 "cannot be opened" validate "$work/none.h5"
 expect 3 "cannot be opened" validate "$work/none.h5" "$2/tests/golden/result_unfinished.h5"
@@ -749,12 +749,12 @@ expect 0 "is finished" $changed --resume
 expect 1 "belongs to another run (seed: 1 there, 2 here)" $resumed --resume --seed 2
 mkdir "$work/begun"
 : >"$work/begun/results.unfinished"
-expect 1 "begun: holds what an unfinished run came to" validate "$work/begun"
-for command in inspect figures; do expect 1 "begun: holds what an unfinished run came to, no result yet; go on with it with --resume" $command "$work/begun"; done
+expect 1 "begun: holds an unfinished run, but no result yet" validate "$work/begun"
+for command in inspect figures; do expect 1 "begun: holds an unfinished run, but no result yet; continue it with \`headwave run --resume\`" $command "$work/begun"; done
 printf 'something else' >"$work/u/results.unfinished"
 rm "$work/u/results.h5"
 expect 1 "continue it with --resume, or begin anew with --force" $resumed
-expect 1 "is not what an unfinished run left" $resumed --resume
+expect 1 "expected the file of an unfinished run, found other content" $resumed --resume
 expect 0 "" $resumed --force
 [ ! -e "$work/u/results.unfinished" ] || { echo "FAILED: an unfinished run stays"; failed=1; }
 
@@ -777,10 +777,10 @@ expect 1 "holds no part of a run" merge "$work/films" --out "$work/merged"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 [ "$(ls "$work/films" | tr '\n' ' ')" = "block-02-of-02.part block-1-of-2.part movie.mp4.part " ] || { echo "FAILED: beside a part of a run are $(ls "$work/films")"; failed=1; }
-expect 1 "missing are documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work/merged"
+expect 1 "documents 0 to 3 (block 1 of 2) are missing" merge "$work/d2" --out "$work/merged"
 expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/d1"
-for command in inspect figures; do expect 1 "d1: holds a part of a divided run, no result yet; put its parts together with \`headwave merge\`" $command "$work/d1"; done
+for command in inspect figures; do expect 1 "d1: holds a part of a divided run, but no result yet; join its parts with \`headwave merge\`" $command "$work/d1"; done
 # Parts lie beside each other in one folder; one that is run again goes on.
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/together"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/together"
@@ -790,7 +790,7 @@ expect 0 "" -q merge "$work/together" --out "$work/merged-together"
 expect 1 "belongs to another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
 expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"
 expect 1 "belongs to another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"
-expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
+expect 1 "cannot be divided into 3 parts; expected at most 2 parts" $divided --shard 1/3 --out "$work/d3"
 expect 2 "expected PART/PARTS with PART from 1 to PARTS, such as 3/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
 mkdir "$work/named" && cp "$work/d1/block-01-of-02.part" "$work/named/results.h5"
 expect 1 "results.h5: would replace the input $work/named/results.h5" merge "$work/named/results.h5" "$work/d2" --no-figures --out "$work/named" --force

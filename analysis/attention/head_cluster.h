@@ -44,10 +44,10 @@ struct HeadClusterOptions {
 /// @returns Fields head_cluster/..., the shares first
 std::vector<Field> head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
 
-inline constexpr OwnOption window_option{"window", "largest offset at which attention is clustered, in tokens", 10, 1,
-                                         4096};
+inline constexpr OwnOption window_option{"window", "largest offset of the profiles that are clustered, in tokens", 10,
+                                         1, 4096};
 inline constexpr OwnOption clusters_option{"clusters", "number of clusters of heads (k-means)", 6, 1, 100};
 inline constexpr OwnOption sweep_option{
-    "sweep", "give the quality of 2 to N clusters; 0: of the chosen number only", 0, 2, 100, true};
+    "sweep", "report the quality of clusterings with 2 to N clusters; 0: only of the chosen number", 0, 2, 100, true};
 
 }  // namespace headwave

@@ -62,6 +62,11 @@ std::vector<Field> describe(const PositionSpectrum& spectrum);
 
 /// Every analysis of the position table reads this option.
 inline constexpr OwnOption rows_option{
-    "rows", "first rows of the position table to read; 0: those that look trained", 0, 2, 1'000'000'000, true};
+    "rows",
+    "number of rows of the position table to read, from the first; 0: those that look trained",
+    0,
+    2,
+    1'000'000'000,
+    true};
 
 }  // namespace headwave

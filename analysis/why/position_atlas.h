@@ -88,6 +88,11 @@ struct PositionAtlasOptions {
 std::vector<Field> position_atlas(const Stack& stack, const PositionAtlasOptions& options = {});
 
 inline constexpr OwnOption atlas_draws_option{
-    "atlas_draws", "random rotations for the null of predicted offsets; 0: no null", 40, 3, 100000, true};
+    "atlas_draws",
+    "number of random rotations of the key side that give the null distribution of predicted offsets; 0: no null",
+    40,
+    3,
+    100000,
+    true};
 
 }  // namespace headwave

@@ -16,8 +16,8 @@ void print_list() {
   std::size_t width = 0;
   for (const AnalysisKind* kind : analysis_kinds()) width = std::max(width, kind->name.size());
   for (const bool by_default : {true, false}) {
-    fmt::print("{}\n", by_default ? "Done by default, where the model and the input have what they need:"
-                                  : "\nDone with --everything, or by name with --only:");
+    fmt::print("{}\n", by_default ? "Run by default, if the model and the input have what they need:"
+                                  : "\nRun with --everything, or by name with --only:");
     for (const AnalysisKind* kind : analysis_kinds())
       if ((kind->always || kind->by_default) == by_default) fmt::print("  {:{}}  {}\n", kind->name, width, kind->asks);
   }

@@ -34,7 +34,7 @@ int atlas(AtlasCommand& options) {
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());
   for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
-      say(fmt::format("a partial checkpoint: missing are {}; only the layers that are present are analysed",
+      say(fmt::format("the checkpoint is partial: it lacks {}; only the layers that it contains are analysed",
                       std::get<std::string>(missing->second)));
   for (const KindResult& found : results)
     if (const auto rows = found.result.provenance.find("positions_read"); rows != found.result.provenance.end())
@@ -59,18 +59,22 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->required();
   row("--map", options->map, "FILE", "TOML file that describes the model's tensors (docs/model-map.md)");
   add_place_options(*command, options->place);
-  row("--passes", atlas_options.words.documents, nullptr, "documents of random words to run; 0: weights alone",
-      whole_number(0, 100000))
+  row("--passes", atlas_options.words.documents, nullptr,
+      "number of documents of random words to run; 0: predict from the weights alone", whole_number(0, 100000))
       ->capture_default_str();
   row("--length", weights.length, nullptr,
-      "number of positions, and tokens per document; 0: as the position table, at most 512", whole_number(0, 1048576))
+      "number of positions, and of tokens per document; 0: as many as the position table has, at most 512",
+      whole_number(0, 1048576))
       ->capture_default_str();
   row("--rows", atlas_options.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
   row("--reach", weights.reach, nullptr, "largest offset that is predicted, in tokens", whole_number(1, 1048576))
       ->capture_default_str();
-  row("--draws", weights.draws, nullptr, "random rotations for the null", whole_number(3, 100000))
+  row("--draws", weights.draws, nullptr,
+      "number of random rotations of the key side that give the null distribution of predicted offsets",
+      whole_number(3, 100000))
       ->capture_default_str();
-  row("--level", weights.level, nullptr, "false discovery rate: accepted share of false offsets", real_number(0.0, 1.0))
+  row("--level", weights.level, nullptr, "false discovery rate: accepted share of false ones among predicted offsets",
+      real_number(0.0, 1.0))
       ->capture_default_str();
   row("--seed", weights.seed, nullptr, "seed of all random numbers", not_negative())->capture_default_str();
   row("--threads", weights.threads, nullptr, "number of threads; 0: one per core; results are identical",
@@ -79,8 +83,10 @@ void add_atlas(CLI::App& program, Command& chosen) {
   add_folder_options(*command, options->folder, true);
   add_drawing_options(*command, options->folder.drawing, false);
   add_table_options(*command, options->folder.table);
-  add_examples(*command, {{"atlas --model minilm --out atlas", "where every head would look, the clearest first"},
-                          {"atlas --model minilm --passes 0 --out weights", "from the weights alone"}});
+  add_examples(*command,
+               {{"atlas --model minilm --out atlas",
+                 "predict where every head looks; heads with the clearest prediction come first"},
+                {"atlas --model minilm --passes 0 --out weights", "the same, predicted from the weights alone"}});
   command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });
 }
 

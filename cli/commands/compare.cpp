@@ -101,12 +101,15 @@ void add_compare(CLI::App& program, Command& chosen) {
   add_folder_options(*command, options->folder, false);
   for (const char* name : {"--force", "--no-figures"}) command->get_option(name)->needs("--out");
   ComparisonOptions& test = options->options;
-  row("--level", test.level, nullptr, "chance that any head is called changed although none is", real_number(1e-6, 0.5))
+  row("--level", test.level, nullptr,
+      "significance level: chance that any head is reported as changed although none changed", real_number(1e-6, 0.5))
       ->capture_default_str();
-  row("--draws", test.draws, nullptr, "random assignments of documents for the test", whole_number(1, 1000000))
+  row("--draws", test.draws, nullptr, "number of random reassignments of documents to the results, for the test",
+      whole_number(1, 1000000))
       ->capture_default_str();
   row("--block", test.block, nullptr,
-      "neighbouring documents that stay together in the test; 0: as many as the level allows", whole_number(0, 1000000))
+      "number of neighbouring documents that the test reassigns together; 0: as many as the level allows",
+      whole_number(0, 1000000))
       ->capture_default_str();
   row("--seed", test.seed, nullptr, "seed of all random numbers", not_negative())->capture_default_str();
   row("--threads", test.threads, nullptr, "number of threads; 0: one per core; results are identical",

@@ -40,11 +40,11 @@ struct ExportOptions {
 
 void export_heads(const ExportOptions& options, const Result& result, const fs::path& file) {
   if (std::error_code ignored; fs::is_directory(options.heads, ignored) || !options.heads.has_filename())
-    throw IoError(fmt::format("{}: is a folder; --heads names a file, DIR/heads.csv", options.heads.string()));
+    throw IoError(fmt::format("{}: is a folder; --heads takes a file, such as DIR/heads.csv", options.heads.string()));
   const DataTable heads = head_rows(result);
   if (heads.empty())
-    throw FormatError(
-        fmt::format("{}: has no measured or predicted offsets of heads, so no rows for --heads", file.string()));
+    throw FormatError(fmt::format("{}: contains neither measured nor predicted offsets of heads, which --heads needs",
+                                  file.string()));
   OutputFiles files{{options.heads.filename()}};
   files.option = "--heads";
   files.read = {file};
@@ -69,7 +69,7 @@ int export_tables(const ExportOptions& options) {
   say(fmt::format("wrote {}{} tables and {} to {}", heads ? "heads.csv, " : "", files.size() - (heads ? 2 : 1),
                   columns_file, visible_text(folder.path().string())));
   if (!tables.left_out().empty())
-    say(fmt::format("omitted, with more than --max-rows {}: {}; --only names those to write, or give more rows",
+    say(fmt::format("omitted tables of more than {} rows: {}; name them with --only, or raise --max-rows",
                     options.max_rows, visible_text(fmt::format("{}", fmt::join(tables.left_out(), ", ")))));
   return done;
 }
@@ -83,7 +83,8 @@ void add_export(CLI::App& program, Command& chosen) {
   const OptionRows row(*command);
   row("result", options->result, "PATH", "result file, or its folder")->required();
   row("--csv", options->folder, "DIR",
-      "folder for heads.csv, a table for each group of arrays, and all-columns.csv, which describes them");
+      "folder for heads.csv, a table for each group of arrays, and all-columns.csv, which describes the columns of the "
+      "groups");
   row("--heads", options->heads, "FILE",
       "one CSV file with a row for each head; its columns are the same for every result");
   row("--only", options->only, "GROUP,...", "groups to export, such as measured_offset,head_account")->delimiter(',');

@@ -116,8 +116,8 @@ std::filesystem::path meant(const std::filesystem::path& path) {
 /// Prints the table of heads for programs, and nothing else.
 void print_csv(const Listing& listing) {
   if (!is_result(listing))
-    throw FormatError(
-        fmt::format("{}: {} has no table of heads; expected a headwave result", listing.path.string(), listing.kind));
+    throw FormatError(fmt::format("{}: expected a headwave result, which has a table of heads, found {}",
+                                  listing.path.string(), listing.kind));
   const Result result = read_result(*listing.hdf5, fields_of_heads(listing));
   std::fputs(comma_separated(head_data(result, head_values(result))).c_str(), stdout);
 }
@@ -161,7 +161,7 @@ void add_inspect(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* command = program.add_subcommand(
       "inspect", "show the content of a result, a model directory, or a safetensors, HDF5 or npy file");
-  command->add_option("path", options->path, "file or folder; told apart by content, not by name")
+  command->add_option("path", options->path, "file or folder; recognised by content, not by name")
       ->required()
       ->type_name("PATH");
   OptionRows(*command, "Table")("--heads", options->table.heads, "HEADS",

@@ -61,7 +61,8 @@ void add_merge(CLI::App& program, Command& chosen) {
   command->final_callback([=, &chosen] {
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
     auto parts = std::make_shared<ShardFiles>(options->parts);
-    if (!options->input.profiles.empty()) throw CLI::ValidationError("--profiles", "is what `headwave run` reads");
+    if (!options->input.profiles.empty())
+      throw CLI::ValidationError("--profiles", "does not apply to merge; only `headwave run` reads profiles");
     read_job_text(*command, parts->job(), options->parts.front());
     require_usage(*command, options->input);
     require_read_options(*command, options->job);

@@ -33,7 +33,7 @@ int report(const ReportOptions& options) {
   const Result result = read_result(file);
   const fs::path page = options.page.empty() ? file.parent_path() / "report.html" : options.page;
   if (std::error_code ignored; fs::is_directory(page, ignored) || !page.has_filename())
-    throw IoError(fmt::format("{}: is a folder; --out names the page itself, DIR/report.html", page.string()));
+    throw IoError(fmt::format("{}: is a folder; --out takes a file, such as DIR/report.html", page.string()));
   OutputFiles files{{page.filename()}};
   files.read = {file};
   OutputFolder folder(page.has_parent_path() ? page.parent_path() : fs::path("."), files, options.force);

@@ -108,7 +108,7 @@ int run_shard(RunOptions& options) {
                     [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
   });
   end_progress();
-  say(fmt::format("{}: documents {}, part {} of {}; put the parts together with `headwave merge`",
+  say(fmt::format("{}: documents {}, part {} of {}; `headwave merge` joins the parts",
                   visible_text(folder.path().string()), documents, shard.part, shard.parts));
   return done;
 }

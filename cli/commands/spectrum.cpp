@@ -49,14 +49,8 @@ std::string result_name(const SpectrumCommand& command, std::size_t i) {
   return fmt::format("{}-{}.h5", i, model_name(command.models[i]));
 }
 
-/// As draws_figures() for a run.
-bool draws_figures(const SpectrumCommand& command) {
-  if (command.styles_figures) require_gnuplot();
-  return gnuplot_found();
-}
-
 OutputFolder opened_folder(const SpectrumCommand& command) {
-  (void)draws_figures(command);  // refuses now, not after the work
+  if (command.styles_figures) require_gnuplot();  // now, not after the work
   OutputFiles files;
   for (const std::string& name : figure_files("spectra", command.formats)) files.written.emplace_back(name);
   for (std::size_t i = 0; i < command.models.size(); ++i) files.written.push_back(result_name(command, i));
@@ -104,7 +98,7 @@ int compare_spectra(SpectrumCommand& command) {
   }
   commit_all(files);
   std::vector<std::filesystem::path> figures;
-  const bool drawing = draws_figures(command);
+  const bool drawing = gnuplot_found();
   if (drawing)
     figures =
         spectra_figure(curves, command.width).write(folder.path(), "spectra", command.formats, spectra_caption(curves));
@@ -117,8 +111,8 @@ int compare_spectra(SpectrumCommand& command) {
     say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(), place));
   else
     say(
-        fmt::format("wrote {} results to {}; no figure, gnuplot is not installed: install the Debian package "
-                    "gnuplot-nox, and give the command again with --force",
+        fmt::format("wrote {} results to {}; no figure, because gnuplot is not installed: install the Debian package "
+                    "gnuplot-nox, and repeat the command with --force",
                     spectra.size(), place));
   return 0;
 }
@@ -137,8 +131,8 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   row("--force", options->force, nullptr, "replace existing results and figures");
   row("--length", options->analysis.length, "T", "read only the first T positions", whole_number(2, 1048576));
   row("--rows", options->analysis.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
-  row("--demean", taken.demean, nullptr, "subtract each column's mean first");
-  row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line first");
+  row("--demean", taken.demean, nullptr, "subtract each column's mean before the transform");
+  row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line before the transform");
   row("--hann", options->hann, nullptr, "Hann window instead of the published rectangular one");
   add_style_options(*command, options->formats, options->width);
   add_examples(*command, {{"spectrum --model minilm --out spectra", "frequencies of one position table"},

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 int validity(const fs::path& file) {
   try {
     require_sealed(result_path(file));
-    fmt::print("{}: whole: every byte is as the digest at its end says\n", visible_text(file.string()));
+    fmt::print("{}: intact: all bytes match the digest at its end\n", visible_text(file.string()));
     return done;
   } catch (const IoError& problem) {
     fmt::print(stderr, "headwave: error: {}\n", visible_text(error_message(problem)));
@@ -59,7 +59,7 @@ void add_validate(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH");
   add_examples(*command, {{"validate result states.h5", "check every byte"},
-                          {"validate result/results.h5 -q && echo whole", "in a script"}});
+                          {"validate result/results.h5 -q && echo intact", "in a script"}});
   command->final_callback([=, &chosen] { chosen = [=] { return validate(*paths); }; });
 }
 

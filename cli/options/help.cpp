@@ -159,7 +159,7 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, con
   const std::string line = &program == &command ? "headwave" : "headwave " + command.get_name();
   std::vector<std::string> names = option_names(command);
   if (std::ranges::count(names, name) > 0)
-    return fmt::format("headwave: {} stands before the command; options of a command stand after it", name);
+    return fmt::format("headwave: {} was given before the command; give it after the command", name);
   for (const std::string& own : option_names(program)) names.push_back(own);
   const std::string meant = did_you_mean(name, names);
   return fmt::format("{}: there is no {}{}", line, printable(name, 60),
@@ -178,10 +178,10 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
     // The value of an unknown option is unknown too; the error names the option.
     for (const std::string& word : unknown)
       if (word.size() > 1 && word.starts_with('-')) return unknown_option(program, command, word);
-    return fmt::format("headwave {0}: '{1}' stands alone; `headwave {0} --help` says what may", command.get_name(),
-                       printable(unknown.front(), 60));
+    return fmt::format("headwave {0}: unexpected argument '{1}'; `headwave {0} --help` lists what is expected",
+                       command.get_name(), printable(unknown.front(), 60));
   }
-  if (chosen.empty()) return "which command? `headwave --help` lists them";
+  if (chosen.empty()) return "expected a command; `headwave --help` lists them";
   return fmt::format("headwave {}: {}", command.get_name(), error.what());
 }
 

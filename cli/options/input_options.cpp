@@ -34,7 +34,7 @@ void add_place_options(CLI::App& command, PlaceOptions& options) {
   row("--layers", options.layers, "0-N", "compute only these layers, such as 0-7; later ones are not read",
       CLI::Validator(wrong, "", "first layers"));
   row("--weights", options.weights, nullptr,
-      "how to load weights: all into memory, or layer by layer; auto: by their size; results are identical",
+      "load weights into memory, or layer by layer; auto: by their size; results are identical",
       one_of({"auto", "memory", "layers"}))
       ->capture_default_str();
 }
@@ -56,7 +56,7 @@ void add_stored(CLI::App& command, InputOptions& options) {
       whole_number(1, 100000));
   row("--layer", states.layer, "N", "layer that the states enter, if the file does not say it", whole_number(0, 1023));
   row("--dataset", states.dataset, "NAME",
-      "name of the dataset; {layer} stands for the layer's number, {document} for any text");
+      "name of the dataset in the file; {layer} stands for the layer's number, {document} for any text");
   const auto unknown_axes = [](const std::string& text) {
     return array_axes(text) ? std::string() : fmt::format("'{}': expected {}", text, expected_axes);
   };
@@ -71,8 +71,7 @@ void add_stored(CLI::App& command, InputOptions& options) {
 void add_interventions(CLI::App& command, InputOptions& options) {
   const OptionRows row(command, "Interventions");
   row("--intervene", options.interventions, "WHAT",
-      fmt::format("change part of the model or the text: {}; HEADS as in L2H3,L4H1; may be given several times",
-                  known_interventions()));
+      fmt::format("change model or text: {}; HEADS as L2H3,L4H1; repeatable", known_interventions()));
   row("--shuffles", options.intervening.shuffles, nullptr,
       "with shuffled-words: number of random orders to average over", whole_number(1, 100000))
       ->capture_default_str();
@@ -193,7 +192,7 @@ JobInput input_of(InputOptions& options, std::uint64_t seed) {
     if (input.source->length(i) != *options.packing.length)
       throw CLI::ValidationError(
           "--length",
-          fmt::format("does not apply: {} states the length of each document, and document {} has {} tokens",
+          fmt::format("does not apply: {} states the length of each document, such as document {} of {} tokens",
                       input_name(options.ids), i, input.source->length(i)));
   if (options.random_tokens == 0) require_two_tokens(input, source_name(options));
   const std::vector<std::string> remarks = remarks_on(input, options);
@@ -255,7 +254,7 @@ std::string untrained_remark(const JobInput& input, const Stack& stack) {
   add_trained_rows(found, stack.embedding.positions);
   const Index trained = whole_of(found, "trained_rows"), tokens = found.empty() ? 0 : furthest(input, stack);
   if (tokens <= trained) return {};
-  return fmt::format("{}; documents of up to {} tokens reach into them: documents of {} tokens or fewer do not",
+  return fmt::format("{}; documents of up to {} tokens use these rows, documents of {} tokens or fewer do not",
                      untrained_rows_text(found), tokens, trained);
 }
 
@@ -269,7 +268,7 @@ std::string stored_remark(const JobInput& input, const InputOptions& options, co
                                    extent_text(input.source->count(), whole_of(provenance, "length"), false),
                                    stored.find_first_of(",-") == stored.npos ? "" : "s", stored);
   if (options.model.empty())
-    remark += input.model.stack.block.causal ? "; attention is causal" : "; attention goes both ways";
+    remark += input.model.stack.block.causal ? "; attention is causal" : "; attention is bidirectional";
   else if (stored != all)
     remark += fmt::format(" of the model's {}; the others are not analysed", all);
   if (attribute_text(provenance, "special_tokens").starts_with("not known"))
@@ -287,7 +286,7 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
     if (stack != nullptr)
       if (std::string remark = untrained_remark(input, *stack); !remark.empty()) remarks.push_back(std::move(remark));
   if ((text || !options.ids.empty()) && !options.packing.documents && documents < usual_documents)
-    remarks.push_back(fmt::format("{}: {}; statistics over so few are rough; {} are usual", name,
+    remarks.push_back(fmt::format("{}: {}; statistics over so few are rough, {} documents are usual", name,
                                   extent_text(documents, length, of_one_length), usual_documents));
   if (const Index equal = whole_of(provenance, "equal_documents"); provenance.contains("equal_documents"))
     remarks.push_back(fmt::format("{}: {} of {} documents {} equal to an earlier one; each counts once, so {} remain",
@@ -324,7 +323,7 @@ std::string rows_read_text(const Attributes& provenance, Index read) {
   const std::string untrained = untrained_rows_text(provenance);
   const Index trained = whole_of(provenance, "trained_rows");
   if (untrained.empty() || read < trained) return {};
-  if (read > trained) return fmt::format("{}; rows 0 to {} are read, these among them", untrained, read - 1);
+  if (read > trained) return fmt::format("{}; rows 0 to {} are read, which includes these", untrained, read - 1);
   return fmt::format("{}; rows 0 to {} are read (--rows {} reads all)", untrained, read - 1,
                      whole_of(provenance, "position_rows"));
 }

@@ -67,7 +67,8 @@ bool is_sentence(const std::filesystem::path& text);
 std::string rows_read_text(const Attributes& provenance, Index read);
 
 /// Help text of --rows, for commands that read a position table and no documents.
-constexpr const char* rows_help = "first rows of the position table to read; 0: those that look trained";
+constexpr const char* rows_help =
+    "number of rows of the position table to read, from the first; 0: those that look trained";
 
 /// Prints a remark to standard error, but each remark only once, since a command may open its input twice.
 void say_once(const std::string& remark);

@@ -70,7 +70,8 @@ class JobFile {
     if (typed_.contains(&option)) return;
     for (CLI::Option* other : option.get_excludes()) {
       if (typed_.contains(other)) return;
-      if (!other->empty()) refuse(value, fmt::format("'{}' and '{}' exclude each other", key, key_of(*other)));
+      if (!other->empty())
+        refuse(value, fmt::format("'{}' and '{}' cannot be combined; keep one of them", key, key_of(*other)));
     }
     std::vector<std::string> words = words_of(option, key, value);
     if (words.empty()) return;
@@ -103,8 +104,8 @@ class JobFile {
                               kind == Kind::flag    ? "true or false"
                               : kind == Kind::whole ? "a whole number"
                               : kind == Kind::real  ? "a number"
-                              : kind == Kind::list  ? "a list of texts"
-                                                    : "a text in quotes"));
+                              : kind == Kind::list  ? "a list of strings"
+                                                    : "a string in quotes"));
   }
 
   CLI::App& command_;

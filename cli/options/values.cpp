@@ -84,7 +84,7 @@ CLI::Validator real_number(double low, double high) {
 CLI::Validator byte_size() {
   return {[](std::string& text) {
             if (bytes_in(text)) return std::string();
-            return fmt::format("expected a size as 512MB, 1.5GB or 2GiB, got '{}'", shown(text));
+            return fmt::format("expected a size such as 512MB, 1.5GB or 2GiB, got '{}'", shown(text));
           },
           ""};
 }

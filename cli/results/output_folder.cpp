@@ -47,7 +47,7 @@ void OutputFolder::remove(const std::vector<fs::path>& files) const {
     fs::remove(file, error);
     if (error)
       throw IoError(
-          fmt::format("{}: belongs to an earlier result and cannot be removed: {}", file.string(), error.message()));
+          fmt::format("{}: belongs to an earlier result, but cannot be removed: {}", file.string(), error.message()));
     for (fs::path inner = file.parent_path(); inner != folder_ && fs::remove(inner, not_empty);)
       inner = inner.parent_path();
   }

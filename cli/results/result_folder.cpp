@@ -94,25 +94,23 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<fs::pat
   return files;
 }
 
-/// Whether figures are drawn: they are wanted and gnuplot is installed. The page needs no gnuplot.
-bool draws_figures(const FolderOptions& options) {
-  if (!options.figures) return false;
-  if (options.styles_figures()) require_gnuplot();
-  return gnuplot_found();
+/// @throws IoError if an option says how figures look and gnuplot is missing; the page needs no gnuplot
+void require_drawable(const FolderOptions& options) {
+  if (options.figures && options.styles_figures()) require_gnuplot();
 }
 
 /// How to get the figures that were not drawn because gnuplot is missing.
 std::string without_gnuplot(const fs::path& folder) {
   return fmt::format(
-      "no figures, gnuplot is not installed: install the Debian package gnuplot-nox, then `headwave figures {}` draws "
-      "them",
+      "no figures, because gnuplot is not installed: install the Debian package gnuplot-nox, then `headwave figures "
+      "{}` draws them",
       visible_text(shell_word((folder / "").parent_path().string())));
 }
 
 }  // namespace
 
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read) {
-  (void)draws_figures(options);  // refuses now, not after the work
+  require_drawable(options);  // now, not after the work
   return {options.folder, output_files(options, read), options.force};
 }
 
@@ -136,8 +134,9 @@ namespace {
 /// @returns names of what was written beside the result
 std::string drawn(const fs::path& folder, const Result& result, const FolderOptions& options) {
   if (!options.figures) return {};
+  require_drawable(options);  // a finished run is drawn without opened_folder()
   std::string wrote;
-  const bool figures = draws_figures(options);
+  const bool figures = gnuplot_found();
   if (figures)
     if (const auto files = draw_figures(result, folder / "figures", options.drawing); !files.empty())
       wrote = fmt::format(", {} files of figures,", files.size());

@@ -14,13 +14,11 @@ namespace headwave::cli {
 void require_no_begun_run(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (std::filesystem::exists(folder / unfinished_name, ignored))
-    throw IoError(fmt::format("{}: holds what an unfinished run came to, no result yet; go on with it with --resume",
-                              folder.string()));
+    throw IoError(fmt::format(
+        "{}: holds an unfinished run, but no result yet; continue it with `headwave run --resume`", folder.string()));
   if (holds_shard(folder))
-    throw IoError(
-        fmt::format("{}: holds a part of a divided run, no result yet; put its parts together with "
-                    "`headwave merge`",
-                    folder.string()));
+    throw IoError(fmt::format(
+        "{}: holds a part of a divided run, but no result yet; join its parts with `headwave merge`", folder.string()));
 }
 
 std::filesystem::path result_path(const std::filesystem::path& path) {
@@ -31,7 +29,7 @@ std::filesystem::path result_path(const std::filesystem::path& path) {
   for (const auto& [kind, folder] : kind_folders(path)) inner += (inner.empty() ? "" : ", ") + folder.string();
   if (inner.empty()) {
     require_no_begun_run(path);
-    throw IoError(fmt::format("{}: holds no results.h5", path.string()));
+    throw IoError(fmt::format("{}: holds no results.h5; expected a result or its folder", path.string()));
   }
   throw IoError(fmt::format("{}: holds a result for each kind of attention; name one of {}", path.string(), inner));
 }

@@ -80,7 +80,9 @@ void say_fewer_documents(const KindResult& found) {
   for (const AnalysisKind* kind : analysis_kinds())
     if (kind->equal_length && holds(found.result, kind->name)) fewer.push_back(kind->name);
   if (fewer.empty()) return;
-  say(fmt::format("documents differ in length: {} used {} of {}, those of {} tokens; --length makes all alike",
+  say(
+      fmt::format("documents differ in length: {} used only {} of {} documents, those of {} tokens; --length makes all "
+                  "equally long",
                   fmt::join(fewer, ", "), common.documents, tokens->size(), common.length));
 }
 

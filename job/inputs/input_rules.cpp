@@ -13,7 +13,7 @@ constexpr auto summed = "does not apply to {}, which hold sums over documents th
                stored = "does not apply to {}: stored documents are read as they are", only = "applies to {} only",
                norm = "uses a norm of the model; give {} too", reads = "needs {}, which reads it",
                twice = "cannot be combined with {}: each gives the documents; keep one of them",
-               written = "is written for a text, and {} is not a text; give a text, or omit it";
+               written = "belongs to a text, but {} is not a text; give a text, or omit it";
 
 }  // namespace why
 

@@ -23,8 +23,8 @@ void require_position_table(const Model& model) {
   if (!model.stack.embedding.positions.empty()) return;
   const PositionTerm& term = model.stack.position_term;
   throw ShapeError(fmt::format(
-      "a {} has no position table{}; without words its input would be zero. shuffled-words keeps positions and takes "
-      "the order of words away",
+      "a {} has no position table{}, so without words its input would be zero; shuffled-words keeps positions and "
+      "removes the order of words",
       model.family, term ? fmt::format(" (its positions are {})", term.name()) : ""));
 }
 

@@ -53,7 +53,7 @@ WordChances word_chances(Index rows, const Tokenizer* tokenizer) {
   std::vector<std::int32_t> ids = text_words(rows, tokenizer);
   if (tokenizer != nullptr) std::erase_if(ids, [&](std::int32_t id) { return is_unused(tokenizer->piece(id)); });
   if (ids.empty())
-    throw FormatError(fmt::format("random words: none of the model's {} words stands for text", rows),
+    throw FormatError(fmt::format("random words: none of the {} tokens of the model's vocabulary is text", rows),
                       give("passes", "0", "to use the weights alone"));
   if (tokenizer != nullptr) {
     const auto first =
@@ -109,7 +109,7 @@ void require_sequences(const Model& model, const std::string& input, bool pairs)
                       give("ids", "FILE", "with [{\"source\": [...], \"target\": [...]}, ...]")});
   if (!model.decoder && pairs)
     throw ShapeError(
-        fmt::format("{}: pairs of source and target, but a {} reads one sequence; give a list of lists of "
+        fmt::format("{}: found pairs of source and target, but a {} reads one sequence; give a list of lists of "
                     "token ids",
                     input, model.family));
 }
@@ -134,7 +134,7 @@ void require_positions_of_states(const Model& model, const Source& source, const
   for (Index i = 0; i < source.count() && positions > 0; ++i)
     if (source.length(i) > positions)
       throw ShapeError(
-          fmt::format("{}: document {} has {} tokens, the model has {} positions; are the states from this model?",
+          fmt::format("{}: document {} has {} tokens, but the model has {} positions; are the states from this model?",
                       states.string(), i, source.length(i), positions));
 }
 
@@ -173,8 +173,8 @@ void require_two_tokens(const JobInput& input, const std::string& name) {
   const Source& source = *input.source;
   for (Index i = 0; i < source.count(); ++i)
     if (source.length(i) > 1) return;
-  throw ShapeError(fmt::format("{}: {} of a single token; attention needs two tokens or more in a document", name,
-                               source.count() == 1 ? "a document" : "documents"));
+  throw ShapeError(fmt::format("{}: {} a single token; attention needs two or more tokens in a document", name,
+                               source.count() == 1 ? "the document has" : "all documents have"));
 }
 
 namespace {
@@ -196,7 +196,7 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   const std::filesystem::path folder = tokenizer_place(place);
   const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder);
   if (const Index words = model.stack.embedding.words.rows(); tokenizer->vocabulary() > words)
-    throw FormatError(fmt::format("{}: the tokenizer knows {} tokens, the model {}; they do not belong together",
+    throw FormatError(fmt::format("{}: the tokenizer has {} tokens, but the model has {}: they do not belong together",
                                   place.weights.string(), tokenizer->vocabulary(), words));
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
@@ -273,8 +273,8 @@ void require_stored(const Source& source, const std::vector<HeadName>& heads) {
   for (const StoredLayer& layer : source.document(0).stored) stored.push_back(layer.layer);
   for (const HeadName& head : heads)
     if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
-      throw ShapeError(fmt::format("there is no head {}; the stored layers are {}", head_name(head.layer, head.head),
-                                   fmt::join(stored, ", ")));
+      throw ShapeError(fmt::format("there is no head {}, because the stored layers are {}",
+                                   head_name(head.layer, head.head), fmt::join(stored, ", ")));
 }
 
 std::vector<AttentionKind> JobInput::kinds() const {

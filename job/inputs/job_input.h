@@ -42,8 +42,7 @@ std::optional<Index> first_layers(std::string_view range);
 std::optional<WeightsIn> weights_in(std::string_view word);
 
 /// How messages describe an expected range of first layers.
-inline constexpr auto expected_first_layers =
-    "0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed";
+inline constexpr auto expected_first_layers = "0-N, that is layers 0 to N: a layer needs all layers before it";
 
 class StoredSums;
 

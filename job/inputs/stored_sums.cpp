@@ -39,8 +39,8 @@ class SummedDocuments : public Source {
                     {"documents", std::int64_t{std::ssize(lengths_)}},
                     {"length", std::int64_t{std::ranges::max(lengths_)}},
                     {"special_tokens",
-                     std::string(profiles.special == "[]"    ? "not known: none were named to the watch"
-                                 : ids == documents_not_seen ? "named when the model was watched, and not seen in "
+                     std::string(profiles.special == "[]"    ? "not known: none were given to headwave.watch"
+                                 : ids == documents_not_seen ? "named when the model was watched, but not found in "
                                                                "documents without ids"
                                                              : "named when the model was watched")}} {
     for (const Index layer : profiles.layers) layers_.push_back({layer, {}, {}, {}, {}});
@@ -291,7 +291,7 @@ AttendedKeySums attended_sum(const StoredProfiles& profiles) {
   const Index length = profiles.lengths.front(), rows = std::ssize(profiles.layers) * profiles.heads;
   const ProfileVectors &got = profiles.vectors.at("attended_got"), &mass = profiles.vectors.at("attended_mass");
   if (const Index queries = std::ssize(queries_of(chosen_rows(length))); mass.shape.back() != queries)
-    throw FormatError(fmt::format("{}: 'attended_mass' has {} queries of each document; expected {}",
+    throw FormatError(fmt::format("{}: 'attended_mass' has {} queries per document; expected {}",
                                   profiles.path.string(), mass.shape.back(), queries));
   const auto of = [&](const ProfileVectors& all, std::size_t document) {
     const Index columns = all.shape.back();
@@ -335,7 +335,7 @@ DistanceSum distance_sum(const StoredProfiles& profiles) {
   for (const auto& [begin, end] : ends) {
     const Index next = bins.last.empty() ? 0 : bins.last.back() + 1;
     if (begin != next || end < begin)
-      throw FormatError(fmt::format("{}: its offset bins leave out the distance {}; expected all from 0 on",
+      throw FormatError(fmt::format("{}: its offset bins omit the distance {}; expected every distance from 0 on",
                                     profiles.path.string(), next));
     bins.first.push_back(begin);
     bins.last.push_back(end);
@@ -408,7 +408,7 @@ Gather StoredSums::gather(const JobOptions& options) const {
   const Index reach = traces_.null_weight[all_pairs].cols() / 2;
   if (options.reach > reach)
     throw ShapeError(
-        fmt::format("{}: the null reaches {} tokens, and the job's reach is {}; expected at most {}, or a file "
+        fmt::format("{}: the null reaches {} tokens, but the job's reach is {}; expected at most {}, or a file "
                     "watched with exact={}",
                     file(), reach, options.reach, reach, 2 * options.reach),
         give("reach", fmt::format("{}", reach)));
@@ -426,9 +426,8 @@ std::string StoredSums::no_account() const {
   if (!profiles_.dealing) return "needs queries and keys of documents; watch with deal=True";
   if (const Attendings attendings(profiles_); !attendings.ways.empty() && !attendings.fit())
     return "its layers attend in more than two ways, by windows, positions or soft caps";
-  return "needs documents of the most common length, and queries and keys were kept of those as long as the first; "
-         "give "
-         "documents of one length";
+  return "needs documents of the most common length, but queries and keys were kept only of documents as long as the "
+         "first; give documents of one length";
 }
 
 std::string StoredSums::file() const {
@@ -468,9 +467,7 @@ void require_options_of_sums(const JobOptions& options) {
   if (!options.only.empty() && std::ranges::none_of(analysis_kinds(), [&](const AnalysisKind* kind) {
         return kind->of_sums && std::ranges::count(options.only, kind->name) > 0;
       }))
-    throw ShapeError(fmt::format("{}: needs documents or weights, but profiles hold only sums over documents",
-                                 fmt::join(options.only, ", ")),
-                     omit("only"));
+    throw ShapeError(fmt::format("{}: {}", fmt::join(options.only, ", "), needs_documents), omit("only"));
 }
 
 namespace {

@@ -323,14 +323,16 @@ void describe_touched(Fields& fields, const std::vector<Axis>& heads, const Head
     lowest[row] = drawn.minCoeff();
   }
   if (std::ranges::all_of(source, &std::string::empty)) return;
-  const char* const nothing = "nothing was taken out of the head's keys";
+  const char* const nothing = "nothing was removed from the head's keys";
   fields
       .add("removed_source", heads, "1",
-           "what was taken out of the head's keys: the source that gives most of its position kernel there", source)
+           "source removed from the head's keys: the one that gives most of the position kernel where the profile is "
+           "largest",
+           source)
       .note("undefined", std::string(nothing));
   fields.add("weight", heads, "1", "mean attention weight where the head's profile is largest", weight, nothing);
-  fields.add("weight_without", heads, "1", "the same with that source taken out of its keys", without, nothing);
-  fields.add("weight_placebo", heads, "1", "the same with as much taken out in random directions, mean over draws",
+  fields.add("weight_without", heads, "1", "the same with that source removed from its keys", without, nothing);
+  fields.add("weight_placebo", heads, "1", "the same with as much removed in random directions, mean over draws",
              placebo, nothing);
   fields.add("weight_placebo_lowest", heads, "1", "the lowest of these draws", lowest, nothing);
 }
@@ -398,11 +400,10 @@ std::string no_account_evidence(const Model& model, const AccountSite& site, con
   if (stack.rotary() != nullptr) return {};
   if (!first.stored.empty()) return "states, or queries and keys, are stored; their positions cannot be moved";
   if (stack.position_term)
-    return fmt::format("a {} adds positions ({}) to its scores, which keys do not hold", model.family,
-                       stack.position_term.name());
+    return fmt::format("a {} adds positions ({}) to its scores, not to keys", model.family, stack.position_term.name());
   if (stack.embedding.positions.empty())
     return fmt::format("a {} has neither a position table nor rotary positions", model.family);
-  if (site.no_positions) return "every place is the same to the model";
+  if (site.no_positions) return "the model does not tell positions apart";
   return {};
 }
 

@@ -30,8 +30,7 @@ bool DocumentBlocks::ends_with(Index document) const {
 BlockRange part_of(const DocumentBlocks& blocks, Index part, Index parts) {
   if (parts > blocks.count())
     throw ShapeError(fmt::format(
-        "the job's {} documents are added up in {} blocks, and cannot be divided into {} parts; expected {} "
-        "at most",
+        "the job's {} documents form {} blocks, which cannot be divided into {} parts; expected at most {} parts",
         blocks.first(blocks.count()), blocks.count(), parts, blocks.count()));
   return {blocks.count() * (part - 1) / parts, blocks.count() * part / parts};
 }

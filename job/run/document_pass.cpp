@@ -30,9 +30,10 @@ std::string no_chain(const Stack& stack, const Document& document, const Site& s
   for (const Index layer : site.grid.layers)
     if (layer >= stack.layers() || stack.blocks[static_cast<std::size_t>(layer)].self.query.empty())
       return "no query and key weights";
-  if (stack.normalises_heads()) return "queries and keys are normalised after projection: no W_Q W_K^T says what meets";
+  if (stack.normalises_heads())
+    return "queries and keys are normalised after projection, so W_Q W_K^T does not give the scores";
   if (stack.compresses())
-    return "queries and keys are projected from a compressed, normalised state: no W_Q W_K^T says what meets";
+    return "queries and keys are projected from a compressed, normalised state, so no W_Q W_K^T gives the scores";
   return site.length < 2 ? "documents of one token have no waves" : "";
 }
 
@@ -71,8 +72,8 @@ void require_one_chunk(const Model& model, const Source& source) {
   for (Index i = 0; chunk > 0 && i < source.count(); ++i)
     if (source.length(i) > chunk)
       throw ShapeError(
-          fmt::format("{}: {} tokens, but the model attends within chunks of {}; expected documents of one "
-                      "chunk, give shorter ones",
+          fmt::format("{}: {} tokens, but the model attends within chunks of {} tokens; give documents "
+                      "that fit in one chunk",
                       source.document(i).label(), source.length(i), chunk));
 }
 
@@ -90,9 +91,9 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}};
     set_length(site, sequence_lengths(model, source, kind));
     if (!first.stored.empty() && first.length() == 0)
-      site.only_sums = "needs documents, and stored profiles are sums over documents";
+      site.only_sums = "needs documents, but stored profiles hold only sums over them";
     if (!first.stored.empty() && !first.stored.front().attention.empty())
-      site.no_projections = "needs queries and keys; the file holds finished attention";
+      site.no_projections = "needs queries and keys, but the file holds only attention weights";
     site.no_chain = no_chain(stack, first, site);
     sites.push_back(std::move(site));
   }
@@ -240,12 +241,14 @@ BlockSums DocumentPass::read_block(ByteReader bytes) const {
     for (std::size_t a = 0; a < kinds_.size(); ++a) {
       const bool there = bytes.read<std::uint8_t>() != 0;
       if (there && !analyses_[s][a])
-        throw FormatError(fmt::format("bytes of a block: {} has none here; they are another job's", kinds_[a]->name));
+        throw FormatError(fmt::format(
+            "bytes of a block: they hold sums of {}, which this job does not compute; they belong to another job",
+            kinds_[a]->name));
       if (!there) continue;
       block[s][a] = analyses_[s][a]->no_documents();
       block[s][a]->read(bytes);
     }
-  if (!bytes.at_end()) throw FormatError("bytes of a block: there are more than one block's");
+  if (!bytes.at_end()) throw FormatError("bytes of a block: bytes follow its end; expected one block");
   return block;
 }
 

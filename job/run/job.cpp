@@ -79,7 +79,7 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
 
 void require_maps(const JobOptions& options, const Source& source) {
   if (options[map_document_option] >= source.count())
-    throw ShapeError(fmt::format("attention maps: there is no document {}; the job has {}",
+    throw ShapeError(fmt::format("attention maps: there is no document {} among {} documents, counted from 0",
                                  options[map_document_option], source.count()),
                      give("map_document", fmt::format("0 to {}", source.count() - 1)));
 }

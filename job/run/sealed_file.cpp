@@ -49,7 +49,7 @@ Texts texts_in(const std::string& identity) {
 
 /// "seed: 1 there, 2 here"; the digits of digests are left out.
 std::string difference(const std::string& name, const Texts& there, const Texts& here) {
-  if (name.ends_with("sha256")) return name + ": of other files";
+  if (name.ends_with("sha256")) return name + ": other files";
   const auto text = [&](const Texts& texts) {
     const auto found = texts.find(name);
     return found == texts.end() || found->second.empty() ? "nothing" : printable(found->second, 40);
@@ -96,10 +96,11 @@ SealedFile::SealedFile(const std::filesystem::path& file, const SealedKind& kind
     if (!holds) throw FormatError(fmt::format("{}: {}", shown_path(file), problem), kind.anew);
   };
   const std::string line = first_line(kind);
-  demand(text.starts_with(line), fmt::format("is not what {} left", kind.name));
+  demand(text.starts_with(line), fmt::format("expected the file of {}, found other content", kind.name));
   demand(text.size() >= line.size() + digest_length &&
              sha256_of_text(text.substr(0, text.size() - digest_length)) == text.substr(text.size() - digest_length),
-         "is damaged: remove it");
+         fmt::format("is damaged: its bytes do not match its digest{}",
+                     kind.anew.empty() ? "; remove it and run its part again" : ""));
   text.remove_suffix(digest_length);
   ByteReader reader(text.substr(line.size()));
   const auto there = reader.read<std::string>();

@@ -41,10 +41,10 @@ std::vector<fs::path> blocks_in(const fs::path& folder) {
   return files;
 }
 
-/// "documents 16 to 31, blocks 5 to 8 of 25".
+/// "documents 16 to 31 (blocks 5 to 8 of 25)".
 std::string run_of(const DocumentBlocks& blocks, Index first, Index last) {
   return fmt::format(
-      "documents {} to {}, {} of {}", blocks.first(first), blocks.first(last + 1) - 1,
+      "documents {} to {} ({} of {})", blocks.first(first), blocks.first(last + 1) - 1,
       first == last ? fmt::format("block {}", first + 1) : fmt::format("blocks {} to {}", first + 1, last + 1),
       blocks.count());
 }
@@ -55,13 +55,10 @@ void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& bl
   if (first == by_block.end()) return;
   const auto end = std::find_if(first, by_block.end(), [](const fs::path& file) { return !file.empty(); });
   const auto others = std::count_if(end, by_block.end(), [](const fs::path& file) { return file.empty(); });
-  throw FormatError(
-      fmt::format("the parts are incomplete: missing are {}{}",
-                  run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
-                  others > 0
-                      ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing"
-                      : "") +
-      "; run that part again, which goes on where it ended");
+  throw FormatError(fmt::format(
+      "the parts are incomplete: {}{} are missing; run their parts again, which continue where they stopped",
+      run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
+      others > 0 ? fmt::format(", and {} more block{}", others, others == 1 ? "" : "s") : ""));
 }
 
 }  // namespace
@@ -121,7 +118,7 @@ ShardFiles::ShardFiles(const std::vector<fs::path>& places) {
           fmt::format("{}: holds no part of a run; expected {} files of a divided run", shown_path(place), extension));
     files_.insert(files_.end(), files.begin(), files.end());
   }
-  if (files_.empty()) throw IoError("there are no parts to put together; expected folders of a divided run");
+  if (files_.empty()) throw IoError("there are no parts to merge; expected the folders of a divided run");
   job_ = SealedFile(files_.front(), part_block, {}).bytes().read<BlockHead>().job;
 }
 
@@ -131,11 +128,11 @@ void ShardFiles::gather(const Attributes& identity, DocumentPass& pass, StageRep
   for (const fs::path& file : files_) {
     const BlockHead head = SealedFile(file, part_block, identity).bytes().read<BlockHead>();
     if (head.blocks != blocks.count() || head.block < 0 || head.block >= head.blocks)
-      throw FormatError(fmt::format("{}: is block {} of {}; the run has {}", shown_path(file), head.block + 1,
-                                    head.blocks, blocks.count()));
+      throw FormatError(fmt::format("{}: is block {} of {}, but the run has {} blocks", shown_path(file),
+                                    head.block + 1, head.blocks, blocks.count()));
     fs::path& place = by_block[static_cast<std::size_t>(head.block)];
     if (!place.empty())
-      throw FormatError(fmt::format("{}: has {}, as {} has; give each part once", shown_path(file),
+      throw FormatError(fmt::format("{}: contains {}, as does {}; give each part once", shown_path(file),
                                     run_of(blocks, head.block, head.block), shown_path(place)));
     place = file;
   }

@@ -171,12 +171,12 @@ std::string about(const std::string& name) {
   return "options";
 }
 
-/// "-64 .. 64 (129)"
+/// "-64 to 64 (129 in all)"
 std::string span_of(const Axis& axis) {
   return std::visit(
       [](const auto& values) {
         return values.empty() ? std::string("none")
-                              : fmt::format("{} .. {} ({})", values.front(), values.back(), values.size());
+                              : fmt::format("{} to {} ({} in all)", values.front(), values.back(), values.size());
       },
       axis.values);
 }
@@ -247,29 +247,28 @@ void require_comparable(const Result& first, const Result& second, const std::ve
                       names[i]));
   const auto require = [&](bool same, const char* what, const std::string& one, const std::string& other) {
     if (!same)
-      throw ShapeError(
-          fmt::format("{} and {} cannot be compared: {} {} against {}", names[0], names[1], what, one, other));
+      throw ShapeError(fmt::format("{} and {} cannot be compared: the first has {} {}, the second {}", names[0],
+                                   names[1], what, one, other));
   };
   const std::string self = name_of(AttentionKind::self), kind = attribute_text(first.provenance, "attention", self),
                     other_kind = attribute_text(second.provenance, "attention", self);
-  require(kind == other_kind, "attention is", kind, other_kind);
+  require(kind == other_kind, "attention", kind, other_kind);
   for (const auto& [name, axis, what] : {std::tuple(measured_offset_field, "layer", "layers"),
                                          {measured_offset_field, "head", "heads"},
                                          {measured_offset_field, "pairs", "pairs"},
-                                         {traces_field, "near_offset", "reach, offsets"}})
+                                         {traces_field, "near_offset", "offsets"}})
     if (const Field* one = first.find(name), *other = second.find(name); one != nullptr && other != nullptr)
       require(one->axis(axis).values == other->axis(axis).values, what, span_of(one->axis(axis)),
               span_of(other->axis(axis)));
   const std::string reach = shown(first.provenance, "reach"), other_reach = shown(second.provenance, "reach");
-  require(reach == other_reach || reach == "none" || other_reach == "none", "reach is", reach, other_reach);
+  require(reach == other_reach || reach == "none" || other_reach == "none", "reach", reach, other_reach);
   if (const Index one = one_length(first), two = one_length(second); one > 0 && two > 0 && one != two)
-    throw ShapeError(
-        fmt::format(
-            "{} and {} cannot be compared: documents have {} tokens against {}, and profiles depend on the length",
-            names[0], names[1], one, two),
-        first.provenance.contains("watched")
-            ? std::vector<Remedy>()
-            : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});
+    throw ShapeError(fmt::format("{} and {} cannot be compared: the documents of the first have {} tokens, those of "
+                                 "the second {}, and profiles depend on the length",
+                                 names[0], names[1], one, two),
+                     first.provenance.contains("watched")
+                         ? std::vector<Remedy>()
+                         : std::vector{give("length", fmt::format("{}", std::min(one, two)), "to both runs")});
 }
 
 /// The weights of heads at one offset each (NaN: none), with the bands of (2).
@@ -312,8 +311,8 @@ std::string why_untested(const MeanChange& change, const ComparisonOptions& opti
   const std::string blocks = change.paired ? fmt::format("{} pairs of", change.first_blocks)
                                            : fmt::format("{} and {}", change.first_blocks, change.second_blocks);
   const Index enough = blocks_for(options.level / 2, change.paired);
-  return fmt::format("{} blocks of documents reach no level below {:.2g}; give {}{} documents or more{}", blocks,
-                     2 * change.least_level, change.paired ? "" : "each result ", enough * change.block,
+  return fmt::format("{} blocks of documents are too few for a level below {:.2g}; give {}{} documents or more{}",
+                     blocks, 2 * change.least_level, change.paired ? "" : "each result ", enough * change.block,
                      change.block > 1 ? ", or smaller blocks" : "");
 }
 
@@ -353,7 +352,7 @@ void Comparison::add_profiles() {
     for (std::vector<Matrix>* documents : {&one, &other})
       if (!documents->empty()) documents->resize(static_cast<std::size_t>(pairs));
   if (one.empty() || other.empty()) {
-    untested = fmt::format("a result does not keep {}", traces_field);
+    untested = fmt::format("a result does not contain {}", traces_field);
     return;
   }
   profiles = mean_change(one, other, pairs > 0,
@@ -478,9 +477,9 @@ std::vector<Field> Comparison::fields() const {
   const std::vector<Axis> axes = each_of("measure", "what is compared", each(&Change::name));
   Fields fields("comparison");
   const char* const undefined = "not defined in that result";
-  const char* const no_interval = "the results hold nothing that an interval could be made of";
-  fields.add("first", axes, "1 or token", "of the first result", each(&Change::first), undefined);
-  fields.add("second", axes, "1 or token", "of the second result", each(&Change::second), undefined);
+  const char* const no_interval = "the results lack what the interval is computed from";
+  fields.add("first", axes, "1 or token", "value in the first result", each(&Change::first), undefined);
+  fields.add("second", axes, "1 or token", "value in the second result", each(&Change::second), undefined);
   fields.add("lower", axes, "1 or token", "lower end of the interval of second - first", each(&Change::lower),
              no_interval);
   fields.add("upper", axes, "1 or token", "upper end of that interval", each(&Change::upper), no_interval);
@@ -492,7 +491,7 @@ std::vector<Field> Comparison::fields() const {
   for (const Index row : order()) rank[static_cast<std::size_t>(row)] = place++;
   for (Index row = 0; row < rows; ++row) changed.push_back(beyond(row) ? 1 : 0);
   fields.flags("changed", heads, "whether a difference is beyond its interval", changed, {"no", "yes"});
-  fields.add("rank", heads, "1", "place among heads, those that changed first", rank);
+  fields.add("rank", heads, "1", "place among the heads, counted from 0; heads that changed come first", rank);
   fields.add("profile_offset", heads, "token", "offset at which the profile changed most, in standard errors",
              profile_offset, "not tested");
   std::vector<std::string> words;
@@ -506,9 +505,9 @@ std::vector<Field> Comparison::fields() const {
     said[1].insert(said[1].end(), other.begin(), other.end());
   }
   if (!words.empty()) {
-    const std::vector<Axis> of_words = each_of("word", "what is said of a head", words);
-    fields.add("first_word", of_words, "1", "what the first result says", said[0]);
-    fields.add("second_word", of_words, "1", "what the second result says", said[1]);
+    const std::vector<Axis> of_words = each_of("word", "what the word describes", words);
+    fields.add("first_word", of_words, "1", "word in the first result", said[0]);
+    fields.add("second_word", of_words, "1", "word in the second result", said[1]);
   }
   if (!provenance.empty()) {
     std::vector<std::string> settings, values;
@@ -516,9 +515,9 @@ std::vector<Field> Comparison::fields() const {
       settings.push_back(change.name == change.about ? change.about : change.about + ": " + change.name);
       values.insert(values.end(), {change.first, change.second});
     }
-    const Axis of{"result", "1", "which of the two", std::vector<std::string>{"first", "second"}};
-    fields.add("set_to", {{"setting", "1", "what the two runs were told differently", settings}, of}, "1",
-               "what each run was told", values);
+    const Axis of{"result", "1", "first or second result", std::vector<std::string>{"first", "second"}};
+    fields.add("set_to", {{"setting", "1", "setting in which the runs differ", settings}, of}, "1",
+               "its value in each run", values);
   }
   if (const Index offsets = profiles.first.cols(); offsets > 0) {
     const std::vector<Axis> near{layer, head, offset_axis("near_offset", -(offsets / 2), offsets / 2)};
@@ -552,11 +551,11 @@ std::string Comparison::comparable() const {
                                                    : differs("interventions") ? "one model, changed by an intervention"
                                                                               : "one model");
   if (pairs == 0)
-    return text + fmt::format("{} documents{} against {} others, so a change may be one of the texts", first_documents,
+    return text + fmt::format("{} documents{} against {} others, so a change may come from the texts", first_documents,
                               length, second_documents);
   text += fmt::format("the same {} documents{}", pairs, length);
   if (first_documents != second_documents)
-    text += fmt::format(" (of {} and {}; strength and parts are of all of them)", first_documents, second_documents);
+    text += fmt::format(" (of {} and {}; strength and parts use all of them)", first_documents, second_documents);
   return text;
 }
 

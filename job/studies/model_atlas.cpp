@@ -43,13 +43,13 @@ std::vector<Field> word_atlas(const HeadAccount& account) {
              "word_atlas/status says why");
   add_status(fields, heads, statuses).note("least_times", least_times);
   fields.add("predicted_weight", heads, "1",
-             "mean attention weight predicted where it is largest: how much a prediction says", account.measured_weight,
+             "largest predicted mean attention weight: the larger, the clearer the prediction", account.measured_weight,
              no_pair);
-  fields.add("chance", heads, "1", "weight there if all allowed keys had equal weights", chance, no_pair);
+  fields.add("chance", heads, "1", "weight at the same offset if all allowed keys had equal weights", chance, no_pair);
   fields.add("estimate", heads, "token", "offset of the largest predicted weight, however small", estimate,
              "it is largest at the end of the search, |t| = reach");
   fields.add("profile", {layer, head, offset_axis("offset", -site.reach, site.reach)}, "1",
-             "predicted mean attention weight at an offset, the first token neither query nor key", profile, no_pair);
+             "predicted mean attention weight at an offset, without the first token", profile, no_pair);
   fields.note_all("documents", account.documents).note_all("length", site.length).note_all("reach", site.reach);
   return fields.taken();
 }
@@ -58,7 +58,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
                                     const ProgressCallback& progress) {
   if (const Index length = input.source->length(0); length < 3)
     throw ShapeError(
-        fmt::format("random words: documents have {} tokens; offsets are predicted from 3 tokens on", length),
+        fmt::format("random words: documents have {} tokens, but predicting offsets needs at least 3", length),
         {give("length", "3 or more"), give("passes", "0", "to predict from the weights alone")});
   JobOptions job;
   job.only = {std::string(head_account_analysis.name)};
@@ -125,9 +125,9 @@ std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& option
 
 /// Why no document can pass through a model; empty if it can.
 std::string no_passes(const PartialModel& partial, const ModelAtlasOptions& options) {
-  if (options.words.documents == 0) return "none were asked for";
-  if (!partial.missing.empty()) return "the checkpoint is not whole";
-  return partial.model.stack.embedding.words.empty() ? "the model has no words" : "";
+  if (options.words.documents == 0) return "none were requested";
+  if (!partial.missing.empty()) return "the checkpoint lacks tensors";
+  return partial.model.stack.embedding.words.empty() ? "the model has no word embeddings" : "";
 }
 
 std::vector<KindResult> passed(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options,

@@ -1,6 +1,7 @@
 #include "position_spectra.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,10 +27,12 @@ Attributes provenance_of(const std::filesystem::path& model, Index length, const
 
 ModelSpectrum spectrum_of(const std::filesystem::path& model, const PositionSpectraOptions& options) {
   const Matrix32 table = position_table(model);
-  for (const auto& [what, asked] : {std::pair("a length of", options.length), {"a number of rows of", options.rows}})
-    if (asked > table.rows())
-      throw ShapeError(fmt::format("{}: {} positions, {} {} was asked for; ask for fewer", model.string(), table.rows(),
-                                   what, asked));
+  for (const auto& [name, what, wanted] :
+       {std::tuple("length", "positions", options.length), {"rows", "rows", options.rows}})
+    if (wanted > table.rows())
+      throw ShapeError(fmt::format("{}: {} {} are requested, but the position table has {}", model.string(), wanted,
+                                   what, table.rows()),
+                       give(name, fmt::format("{} or less", table.rows())));
   const Index rows = options.rows > 0 ? options.rows : trained_rows(table).trained;
   const Index length = options.length > 0 ? std::min(options.length, rows) : rows;
   if (length < 2)

@@ -116,7 +116,8 @@ std::optional<std::string> gnuplot_output(const std::string& arguments, const st
 }
 
 [[noreturn]] void refuse_without_gnuplot() {
-  throw IoError("gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
+  throw IoError(
+      "gnuplot is not installed, but figures need it: install the Debian package gnuplot-nox, or omit the figures");
 }
 
 }  // namespace

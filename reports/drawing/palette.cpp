@@ -33,7 +33,7 @@ Ink text_on(Ink ink) {
   double luminance = 0;
   for (unsigned part = 0; part < 3; ++part)
     luminance += weights[part] * std::pow(part_of(static_cast<std::uint32_t>(ink), part) / 255.0, 2.2);
-  return luminance > 0.25 ? ink::text : ink::paper;
+  return luminance > 0.18 ? ink::text : ink::paper;  // where black and white contrast equally (WCAG)
 }
 
 std::string color_of(Ink ink) {

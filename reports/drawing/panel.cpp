@@ -270,9 +270,9 @@ void Panel::color_bar(ColorBar bar) {
                          height() / grid_.height());
   colors_ += fmt::format("set cbtics {} {} offset {},0 scale {}\n", tic_words(bar.tics),
                          font_words(bar.tics.points, false), -bar.tics.away, bar.title.empty() ? 0.5 : 0.4);
-  if (bar.tics.numbers == Numbers::plain) colors_ += "set format cb \"%g\"\n";
-  colors_ +=
-      fmt::format("set cblabel {} {} offset {},0\n", text_words(bar.title), font_words(6.5, false), bar.title_right);
+  colors_ += fmt::format("set format cb \"{}\"\nset cblabel {} {} offset {},0\n",
+                         bar.tics.numbers == Numbers::plain ? "%g" : "% h", text_words(bar.title),
+                         font_words(6.5, false), bar.title_right);
 }
 
 std::string Panel::script(std::size_t& blocks) const {
@@ -308,6 +308,7 @@ std::string Panel::script(std::size_t& blocks) const {
         fmt::format("{}{} using {} with {} notitle", plotted.empty() ? "" : ", \\\n  ", block, columns, one.with);
   }
   words += "plot " + (plotted.empty() ? "NaN notitle" : plotted) + '\n';
+  if (!upper.empty()) words += "unset x2tics\nunset link x2\n";
   for (const Panel& other : others) words += other.script(blocks);
   return words;
 }

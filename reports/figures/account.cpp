@@ -149,17 +149,18 @@ std::vector<FigureKind> account_figures() {
        .fields = {account_part_field, profile_name, dealt_name, uniform_name, strength_name},
        .caption =
            "Mean attention weight at each offset (line), without the first token. Filled, from uniform attention up: "
-           "contents dealt to other places (position), tokens meeting themselves (self), contents together "
-           "(context), the rest. Above: the profile's strength, and these parts in per cent.",
+           "what remains with contents dealt to other places (position), then what tokens add by meeting themselves "
+           "(own token), what neighbouring contents add (context), and the rest. Above: the profile's strength, and "
+           "these parts in per cent.",
        .drawing = draw_account_profile,
        .single_heads = true},
       {.name = "attention_bits",
        .fields = {bits_field, bits_part_field},
        .caption =
-           "What all of every head's attention is made of. Width: parts of the bits by which a query's attention "
+           "What each head's attention is made of. Width: parts of the bits by which a query's attention "
            "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "
            "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
-           "in its keys. Height: the square root of the bits, beside that of the head with most.",
+           "in its keys. Height: the square root of the bits, relative to the head with most.",
        .drawing = draw_attention_bits}};
 }
 

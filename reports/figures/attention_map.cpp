@@ -58,7 +58,7 @@ MapSide map_side(const Result& result, const char* axis, const std::string& toke
   for (const std::string& label : strings_of(result, token, {axis}))
     if (std::ssize(side.labels) < std::min(tokens, most_tokens))
       side.labels.push_back(shortened(visible_text(label), longest_label));
-  if (side.labels.empty()) throw ShapeError(fmt::format("{}: holds no weights to draw", map_weight_name));
+  if (side.labels.empty()) throw ShapeError(fmt::format("{}: contains no weight to draw", map_weight_name));
   side.special =
       result.find(special) == nullptr ? std::vector<std::uint8_t>(side.stored, 0) : flags_of(result, special, {axis});
   return side;

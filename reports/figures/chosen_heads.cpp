@@ -64,13 +64,13 @@ std::vector<std::string> heads_asked_for(const Result& result, const std::vector
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most) {
   const FieldHeads heads = field_heads(result.at(field));
-  if (heads.size() == 0) throw ShapeError(fmt::format("{}: holds no head to draw", field));
+  if (heads.size() == 0) throw ShapeError(fmt::format("{}: contains no head to draw", field));
   const std::vector<HeadName> names = heads_of(heads);
   std::vector<std::size_t> rows;
   for (const std::string& asked : options.heads) {
     rows.push_back(heads.row_of(parse_head_name(asked)));
     if (rows.back() == heads.size())
-      throw ShapeError(fmt::format("{}: has no head {}; it has {}", field, asked, range_text(names)));
+      throw ShapeError(fmt::format("{}: there is no head {}; its heads are {}", field, asked, range_text(names)));
   }
   if (rows.empty()) {
     rows = table_order(result, names);

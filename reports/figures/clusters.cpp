@@ -29,7 +29,8 @@ std::vector<ShownCluster> clusters_of(const Result& result) {
   const auto numbers = whole_coordinates(result.at(centroid_name), "cluster");
   const auto offsets = static_cast<std::size_t>(result.at(centroid_name).axis("offset").size());
   if (offsets % 2 == 0)
-    throw ShapeError(fmt::format("{}: {} offsets; expected one for each of -window .. window", centroid_name, offsets));
+    throw ShapeError(fmt::format("{}: found {} offsets, expected an odd number: one for each of -window to window",
+                                 centroid_name, offsets));
   std::vector<ShownCluster> clusters;
   for (std::size_t c = 0; c < numbers.size(); ++c) {
     const auto centroid = slice_of(centroids, c, offsets);
@@ -182,7 +183,7 @@ std::vector<FigureKind> cluster_figures() {
        .fields = {centroid_name, "head_cluster/mass"},
        .caption =
            "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at "
-           "each offset t = key position minus query position, under a causal mask only those it allows. The legend "
+           "each offset t = key position minus query position, under a causal mask only over allowed pairs. The legend "
            "gives each cluster's share of all traces and the offset where its centroid peaks, none if that is the "
            "end of the window. Grey clusters prefer none: their centroid is nowhere 2.5 times its median.",
        .drawing = draw_cluster_centroids,

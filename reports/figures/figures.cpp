@@ -51,9 +51,9 @@ std::string why_undefined(const FigureKind& kind, const Result& result) {
 std::string why_undrawn(const FigureKind& kind, const Result& result, const FigureOptions& options) {
   if (std::string why = why_undefined(kind, result); !why.empty()) return why;
   if (kind.follows_waves && leaves_out_position_term(kind, result))
-    return "a position term acts after queries and keys, whose waves would show noise";
+    return "positions act only after queries and keys, whose waves would show noise";
   const auto* numbers = std::get_if<std::vector<double>>(&result.at(kind.fields.front()).values);
-  if (numbers != nullptr && !any_finite(*numbers)) return "no number is defined";
+  if (numbers != nullptr && !any_finite(*numbers)) return "every number is undefined";
   return kind.silent == nullptr ? "" : kind.silent(result, options);
 }
 
@@ -68,13 +68,13 @@ void require_kind(const std::string& name, const std::vector<const FigureKind*>&
   std::vector<std::string> known;
   for (const FigureKind& kind : figure_kinds()) {
     if (kind.name == name)
-      throw ShapeError(fmt::format("the figure {} needs {}, which the result does not contain; it can be drawn as {}",
+      throw ShapeError(fmt::format("the figure {} needs {}, which the result does not contain; expected one of {}",
                                    name, fmt::join(kind.fields, ", "), names_of(drawable)));
     known.push_back(kind.name);
   }
   const std::string meant = did_you_mean(name, known);
   throw FormatError(fmt::format("there is no figure '{}'{}", visible_text(name),
-                                meant.empty() ? "; this result can be drawn as " + names_of(drawable) : meant));
+                                meant.empty() ? "; expected one of " + names_of(drawable) : meant));
 }
 
 }  // namespace

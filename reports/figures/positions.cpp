@@ -80,7 +80,7 @@ Figure draw_position_components(const Result& result, const FigureOptions& optio
   std::vector<double> percent = doubles_of(result, components_name, {"component"});
   for (double& share : percent) share *= 100;
   const auto counts = coordinates(result.at(components_name), "component");
-  if (!(counts.front() > 0)) throw ShapeError(fmt::format("{}: holds no components to draw", components_name));
+  if (!(counts.front() > 0)) throw ShapeError(fmt::format("{}: contains no component to draw", components_name));
   const ValueRange shown{counts.front() / 1.06, std::max(counts.back(), 2 * counts.front()) * 1.04};
   FigurePanels panels{.grid = {.panel = {4.4, 2.3}, .margin = {.right = 0.2, .top = 0.12}},
                       .x = {.range = shown,
@@ -212,16 +212,16 @@ std::vector<FigureKind> position_figures() {
       {.name = "position_components",
        .fields = {components_name},
        .caption =
-           "How many principal components the position table needs: share of its variance, column means taken away, "
-           "along the largest components together, against their number (logarithmic). Dots mark the 4 and 12 "
+           "How many principal components the position table needs: share of its variance, without column means, "
+           "that the largest components have together, against their number (logarithmic). Dots mark the 4 and 12 "
            "components that the paper names.",
        .drawing = draw_position_components},
       {.name = "position_correlation",
        .fields = {canonical_name, canonical_mean_name, canonical_largest_name},
        .caption =
            "Canonical correlations (1) of the hidden states that enter each layer with the positions, over all "
-           "tokens of all documents; a panel for each number of the positions' principal components kept. Grey: what "
-           "shuffled positions reach, the largest of all draws and layers, and dotted their mean.",
+           "tokens of all documents; a panel for each number of the positions' principal components kept. Grey: the "
+           "largest correlation that shuffled positions reach over all draws and layers; dotted: their mean.",
        .drawing = draw_position_correlation}};
 }
 

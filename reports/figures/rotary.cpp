@@ -78,10 +78,10 @@ std::vector<FigureKind> rotary_figures() {
       {.name = "rotary_wave",
        .fields = {estimate_name, real_name, imaginary_name, pair_frequency_name},
        .caption =
-           "Where the wave that rotary positions have built in points single heads. Each dot is a pair of channels: "
-           "its phase between mean query and mean key against the frequency at which it turns, larger the more it "
-           "contributes. Pairs that ask for one offset lie on its line; the strong line is that of the offset t "
-           "where the position kernel is largest, pale ones stand for −1, −2, −4 and −8.",
+           "The offset to which rotary positions point single heads. Each dot is a pair of channels: its phase "
+           "between mean query and mean key against the frequency at which it rotates; the larger the dot, the more "
+           "the pair contributes. Pairs that favour the same offset lie on one line: the strong line is that of the "
+           "offset t where the position kernel is largest, pale ones are those of −1, −2, −4 and −8.",
        .drawing = draw_rotary_wave,
        .single_heads = true}};
 }

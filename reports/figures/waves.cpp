@@ -275,18 +275,18 @@ std::vector<FigureKind> wave_figures() {
            .caption =
                "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden "
                "states that enter the layer over their columns: absolute discrete Fourier transform over positions, "
-               "not normalised, mean over documents, expected maxima over one number of columns. Dotted: the same "
-               "with the positions in another order. Where queries and keys agree, the thin line of the queries lies "
-               "on the broad one of the keys.",
+               "not normalised, mean over documents; all are maxima expected over the same number of columns. Dotted: "
+               "the same with the positions in another order. Where queries and keys agree, the thin line of the "
+               "queries lies on the broad one of the keys.",
            .drawing = draw_wave_spectra,
            .follows_waves = true},
           {.name = "cross_covariance",
            .fields = {covariance_name, correlation_name},
            .caption =
                "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, "
-               "summed with their gains as weights: the unscaled scores summed along each diagonal, row means taken "
-               "away, divided by T, mean over documents. Dot and number: the maximum in tokens, unless it is where "
-               "the lags end. Below: correlations of the columns with the largest gains, less their mean over lags.",
+               "summed with their gains as weights: the unscaled scores summed along each diagonal, without row "
+               "means, divided by T, mean over documents. Dot and number: the maximum in tokens, unless it is where "
+               "the lags end. Below: correlations of the columns with the largest gains, minus their mean over lags.",
            .drawing = draw_cross_covariance,
            .single_heads = true,
            .follows_waves = true}};

@@ -45,7 +45,7 @@ std::vector<std::size_t> ranked_rows(const Result& result) {
   for (std::size_t row = 0; row < ranks.size(); ++row)
     if (ranks[row] >= 0 && ranks[row] < std::ssize(ranks)) rows[static_cast<std::size_t>(ranks[row])] = row;
   if (std::ranges::count(rows, ranks.size()) != 0)
-    throw ShapeError(fmt::format("comparison/rank: expected 0 .. {}, each once", std::ssize(ranks) - 1));
+    throw ShapeError(fmt::format("comparison/rank: expected each of 0 to {} once", std::ssize(ranks) - 1));
   return rows;
 }
 
@@ -154,7 +154,7 @@ std::string comparison_sentence(const Result& result) {
       fmt::format("{} of {} heads changed beyond the intervals", std::ranges::count(changed, 1), changed.size());
   if (!std::isnan(level)) text += fmt::format(" (the chance that any does by luck: {})", level);
   if (const std::string why = attribute_text(notes, "untested"); !why.empty())
-    text += fmt::format("; no document decides: {}", visible_text(why));
+    text += fmt::format("; differences between documents were not tested: {}", visible_text(why));
   return text;
 }
 

@@ -60,8 +60,8 @@ std::vector<FieldTable> field_tables(const Result& result) {
     auto table = std::ranges::find(tables, name, &FieldTable::name);
     if (table == tables.end()) table = tables.insert(tables.end(), {name, {}});
     if (!table->fields.empty() && table->rows() != field.size())
-      throw ShapeError(
-          fmt::format("{}: its axes have other sizes than those of {}", field.name, table->fields.front()->name));
+      throw ShapeError(fmt::format("{}: its axes differ in size from those of {}, which belong to the same table",
+                                   field.name, table->fields.front()->name));
     table->fields.push_back(&field);
   }
   return tables;
@@ -183,7 +183,8 @@ ExportedTables::ExportedTables(const Result& result, const std::vector<std::stri
   for (const Field& field : result.fields) known.push_back(field.group());
   for (const std::string& group : groups)
     if (std::ranges::find(known, group) == known.end())
-      throw FormatError(fmt::format("{}: it has no '{}'{}", called, printable(group), did_you_mean(group, known)));
+      throw FormatError(
+          fmt::format("{}: there is no group '{}'{}", called, printable(group), did_you_mean(group, known)));
   if (groups.empty())
     heads_ = head_rows(result);
   else

@@ -211,7 +211,7 @@ std::vector<std::size_t> sorted_rows(const Result& result, const HeadValues& val
   std::vector<std::string> known;
   for (const DataColumn& column : head_data(result, values)) known.push_back(column.name);
   if (std::ranges::count(known, by) == 0)
-    throw ShapeError(fmt::format("heads are sorted by {}; there is no {}", fmt::join(known, ", "), by));
+    throw ShapeError(fmt::format("heads cannot be sorted by '{}'; expected one of {}", by, fmt::join(known, ", ")));
   const bool ascending = by == "layer" || by == "index" || by == "cluster" || by.find("offset") != std::string::npos;
   return ordered(values, [&](std::size_t head) {
     const double number = by == "head" ? 0 : values.number(head, by);
@@ -394,8 +394,8 @@ std::string search_note(const Result& result, const std::vector<TableColumn>& co
   if (const double period = attribute_number(result.provenance, "period");
       period - 1 >= reach && attribute_number(result.provenance, "repeats", 1) > 1)
     return fmt::format(
-        "the tokens repeat after {0:g}: what followed the copy before stands {1:g} back, beyond the {2:g} that were "
-        "searched; a reach of {3:g} shows heads that look there",
+        "the tokens repeat after {0:g}: what followed the earlier copy stands {1:g} back, beyond the {2:g} offsets "
+        "that were searched; a reach of {3:g} shows heads that look there",
         period, period - 1, reach, period + 1);
   const bool any = std::ranges::any_of(
       columns, [](const TableColumn& column) { return std::ranges::count(column.cells, "at the search's end") > 0; });
@@ -425,25 +425,21 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
         "keys; position: where query and key stand; word: what draws attention whoever asks; match: what the query "
         "finds); follows: contents of the strongest key and another are swapped, the share of attention on the two "
         "that goes with the content (1: content, 0: place); but: an experiment contradicts the parts, the head's "
-        "sentence "
-        "says which");
+        "sentence says which");
   if (has("measured offset"))
     add("measured offset, x chance, weight: over all pairs, special tokens and the first included; undefined where the "
         "weight does not stand out from chance, or a head looks at itself");
   if (has("kind") || has("cluster"))
-    add("kind: what the literature calls such a head, with the score that makes it, and that score if all keys had the "
-        "same weight (docs/glossary.md says which); cluster: heads with like "
-        "profiles; share: of the head's documents in that cluster");
+    add("kind: what the literature calls such a head, with the score that decides it, and that score if all keys had "
+        "the same weight (docs/glossary.md says which); cluster: heads with similar profiles; share: of the head's "
+        "documents in that cluster");
   if (has("loss change") || has("state change"))
-    add("loss change: how much the loss of the next token rises without the head, in nats, state change: how far the "
-        "final "
-        "state moves; the head's output is replaced by its mean over other documents; *: more than by chance, and more "
-        "than "
-        "by a random change as large (5 % of such heads are false)");
+    add("loss change: how much the loss of the next token rises without the head, in nats; state change: how far the "
+        "final state moves; the head's output is replaced by its mean over other documents; *: more than by chance, "
+        "and more than by a random change as large (5 % of such heads are false)");
   if (has("writes"))
     add("writes: whether the head raises the logits of the words that it attends to (copies), or lowers them, then the "
-        "words "
-        "whose logits its mean output raises most");
+        "words whose logits its mean output raises most");
   add(search_note(result, columns));
   if (const Field* predicted = result.find(weights_offset_field);
       predicted != nullptr && attribute_text(predicted->attributes, "undefined") == "no position table")

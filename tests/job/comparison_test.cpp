@@ -82,7 +82,7 @@ TEST_CASE("the head that looks elsewhere has changed, by as much, and no other h
     CHECK(attribute_text(compared.provenance, "comparable") ==
           (paired ? "comparable head by head: one model, the same 10 documents of 11 tokens"
                   : "comparable head by head: one model, 10 documents of 11 tokens against 10 others, so a change may "
-                    "be one of the texts"));
+                    "come from the texts"));
     CHECK(attribute_text(compared.provenance, "decided_by") ==
           (paired ? "10 pairs of blocks of documents" : "5 and 5 blocks of documents"));
   }
@@ -159,10 +159,11 @@ TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is 
     return attribute_text(compared.at("comparison/changed").attributes, "untested");
   };
   CHECK(untested(4, false, {}) ==
-        "4 and 4 blocks of documents reach no level below 0.057; give each result 5 documents or more");
-  CHECK(untested(6, true, {}) == "6 pairs of blocks of documents reach no level below 0.062; give 7 documents or more");
+        "4 and 4 blocks of documents are too few for a level below 0.057; give each result 5 documents or more");
+  CHECK(untested(6, true, {}) ==
+        "6 pairs of blocks of documents are too few for a level below 0.062; give 7 documents or more");
   CHECK(untested(12, false, {.block = 4}) ==
-        "3 and 3 blocks of documents reach no level below 0.2; give each result 20 documents or more, or "
+        "3 and 3 blocks of documents are too few for a level below 0.2; give each result 20 documents or more, or "
         "smaller blocks");
   CHECK(untested(10, false, {.draws = 78}) == "78 draws are too few for a level of 0.05; give 79 or more");
 }
@@ -191,13 +192,14 @@ TEST_CASE("results that cannot be compared are refused by name") {
   Result causal = looking(-1, 1), empty, narrow = looking(-1, 1);
   causal.provenance["attention"] = std::string("causal");
   CHECK_THROWS_WITH(comparison(result, causal, {"a", "b"}),
-                    ContainsSubstring("a and b cannot be compared: attention is self against causal"));
+                    ContainsSubstring("a and b cannot be compared: the first has attention self, the second causal"));
   CHECK_THROWS_WITH(comparison(result, empty, {"a", "b"}),
                     ContainsSubstring("b: expected a result with measured offsets"));
   for (Field& field : narrow.fields)
     if (field.name == "offset_trace/by_document") field.axes[3] = offset_axis("near_offset", -1, 1);
-  CHECK_THROWS_WITH(comparison(result, narrow), ContainsSubstring("reach"));
+  CHECK_THROWS_WITH(comparison(result, narrow), ContainsSubstring("the first has offsets"));
   for (Field& field : narrow.fields)
     if (field.name == "measured_offset/offset") field.axes[2] = head_axis(4);
-  CHECK_THROWS_WITH(comparison(result, narrow), ContainsSubstring("heads 0 .. 2 (3) against 0 .. 3 (4)"));
+  CHECK_THROWS_WITH(comparison(result, narrow),
+                    ContainsSubstring("the first has heads 0 to 2 (3 in all), the second 0 to 3 (4 in all)"));
 }

@@ -46,5 +46,5 @@ TEST_CASE("parts hold every block once, as equal as they can be, and more parts 
   }
   CHECK_THROWS_AS(part_of(blocks, 1, 26), ShapeError);
   CHECK_THROWS_WITH(part_of(blocks, 3, 40),
-                    ContainsSubstring("100 documents are added up in 25 blocks") && ContainsSubstring("40 parts"));
+                    ContainsSubstring("100 documents form 25 blocks") && ContainsSubstring("40 parts"));
 }

@@ -68,7 +68,7 @@ TEST_CASE("a text is refused where the model, its tokenizer or the length does n
   CHECK_THROWS_AS(text_input(repository_file("tests/golden/models/bert"), text), FormatError);  // no tokenizer there
   const auto model = bert_with_words(folder, 91);
   CHECK_THROWS_AS(text_input(model, text), FormatError);
-  CHECK_THROWS_WITH(text_input(model, text), ContainsSubstring("the tokenizer knows 91 tokens, the model 90"));
+  CHECK_THROWS_WITH(text_input(model, text), ContainsSubstring("the tokenizer has 91 tokens, but the model has 90"));
   PackingOptions packing;
   packing.length = 41;
   CHECK_THROWS_AS(text_input(repository_file("tests/golden/models/bert"), text, packing), ShapeError);
@@ -108,7 +108,7 @@ TEST_CASE("the job of an input knows its model, and refuses maps of a document t
   CHECK_THROWS_WITH(run_input(input, options), ContainsSubstring("there is no document 2"));
   const TextPlace one("one", std::make_shared<const std::string>("[[3]]"));
   CHECK_THROWS_WITH(require_two_tokens(ids_input(family("gpt2"), one), "one"),
-                    ContainsSubstring("one: a document of a"));
+                    ContainsSubstring("one: the document has a"));
 }
 
 TEST_CASE("ids need no tokenizer: one that cannot be read is done without, and how it opens documents is not read") {

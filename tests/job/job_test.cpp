@@ -301,7 +301,7 @@ TEST_CASE("states of more tokens than the model has positions are refused at the
     return folder / name;
   };
   CHECK_THROWS_WITH(states_input(write("long.npy", 41), model),
-                    ContainsSubstring("long.npy: document 0 has 41 tokens, the model has 40 positions"));
+                    ContainsSubstring("long.npy: document 0 has 41 tokens, but the model has 40 positions"));
   CHECK_THROWS_AS(states_input(folder / "long.npy", model), ShapeError);
   CHECK(states_input(write("whole.npy", 40), model).source->length(0) == 40);
   // Rotary positions have no table that could end.

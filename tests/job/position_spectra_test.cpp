@@ -34,7 +34,8 @@ TEST_CASE("a spectrum of fewer positions is that of the table's first rows") {
   options.length = 1;
   CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("needs two positions or more, found 1"));
   options.length = 41;
-  CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("40 positions, a length of 41"));
+  CHECK_THROWS_WITH(position_spectra({directory}, options),
+                    ContainsSubstring("41 positions are requested, but the position table has 40"));
 }
 
 TEST_CASE("a file without config.json beside it says what is missing") {
@@ -76,7 +77,8 @@ TEST_CASE("the spectrum of a table leaves out the rows that were never trained, 
   CHECK(length(12, 0) == 12);
   CHECK(length(33, 0) == 26);
   CHECK(length(33, 40) == 33);
-  CHECK_THROWS_WITH(length(0, 41), ContainsSubstring("40 positions, a number of rows of 41 was asked for"));
+  CHECK_THROWS_WITH(length(0, 41),
+                    ContainsSubstring("41 rows are requested, but the position table has 40; give rows=40 or less"));
   CHECK_FALSE(position_spectra({repository_file("tests/golden/models/bert")})
                   .front()
                   .result.provenance.contains("trained_rows"));

@@ -40,7 +40,7 @@ TEST_CASE("a partial checkpoint has an atlas of what it holds, and says what is 
   CHECK(result.at("position_atlas/toeplitz_r2").axis("layer").size() == 2);
   CHECK(result.at("position_atlas/toeplitz_r2").doubles()[9] == Approx(0.835).margin(0.00051));
   CHECK(result.find("word_atlas/predicted_offset") == nullptr);  // half a model passes nothing on
-  CHECK(std::get<std::string>(result.provenance.at("no_passes")) == "the checkpoint is not whole");
+  CHECK(std::get<std::string>(result.provenance.at("no_passes")) == "the checkpoint lacks tensors");
   CHECK(std::get<std::string>(result.provenance.at("missing")) == "139 tensors, the first transformer.wte.weight");
   // Causal: nothing right of the query is predicted.
   for (const double offset : result.at("position_atlas/predicted_offset").doubles())

@@ -63,7 +63,7 @@ TEST_CASE("an unfinished run of other options, input or program is refused by th
                         ContainsSubstring("give force in place of resume"));
   other = identity;
   other["model_sha256"] = std::string("bb");
-  CHECK_THROWS_WITH(ResumeFile(file, other, 0), ContainsSubstring("(model_sha256: of other files)"));
+  CHECK_THROWS_WITH(ResumeFile(file, other, 0), ContainsSubstring("(model_sha256: other files)"));
   other = {{"a", 1.0}, {"b", 1.0}, {"level", 0.01}};
   CHECK_THROWS_WITH(ResumeFile(file, other, 0),
                     ContainsSubstring("a: nothing there, 1 here") && ContainsSubstring("and 1 more"));

@@ -90,10 +90,10 @@ TEST_CASE("parts that are missing, doubled, damaged or another run's are refused
   job.options.only = {"head_types"};
   for (const Index part : {1, 2, 3}) job.run_part(part, 3, *job.documents);
   CHECK_THROWS_WITH(job.merged({job.part(1), job.part(3)}),
-                    ContainsSubstring("missing are documents 4 to 7, block 2 of 3"));
-  CHECK_THROWS_WITH(job.merged({job.part(3)}), ContainsSubstring("missing are documents 0 to 7, blocks 1 to 2 of 3"));
+                    ContainsSubstring("documents 4 to 7 (block 2 of 3) are missing"));
+  CHECK_THROWS_WITH(job.merged({job.part(3)}), ContainsSubstring("documents 0 to 7 (blocks 1 to 2 of 3) are missing"));
   CHECK_THROWS_WITH(job.merged({job.part(2)}),
-                    ContainsSubstring("documents 0 to 3, block 1 of 3, and 1 more block is missing"));
+                    ContainsSubstring("documents 0 to 3 (block 1 of 3), and 1 more block are missing"));
   CHECK_THROWS_WITH(job.merged({job.part(1), job.part(2), job.part(2), job.part(3)}),
                     ContainsSubstring("block-02-of-03.part") && ContainsSubstring("give each part once"));
   CHECK_THROWS_WITH(job.merged({job.folder.path()}), ContainsSubstring("holds no part of a run"));

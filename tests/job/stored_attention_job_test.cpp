@@ -110,7 +110,7 @@ TEST_CASE("what needs queries and keys is left out of finished attention, and th
     CAPTURE(name);
     CHECK(result.find(name) == nullptr);
   }
-  const std::string reason = "needs queries and keys; the file holds finished attention";
+  const std::string reason = "needs queries and keys, but the file holds only attention weights";
   CHECK(std::get<std::string>(result.provenance.at("undefined_waves")) == reason);
   CHECK(std::get<std::string>(result.provenance.at("undefined_account")) == reason);
   for (const char* unknown : {"d_head", "kv_heads", "d_model", "score_scale", "hidden_states", "wave_length"})

@@ -28,7 +28,7 @@ TEST_CASE("random words by rank begin where the vocabulary's letters end, withou
   CHECK(ranked.chance[2] == Approx(1.0 / 3));
   CHECK(word_chances(8, tokenizer.get()).ids == std::vector<std::int32_t>{6, 7});  // letters alone
   CHECK(word_chances(3, nullptr).ids == std::vector<std::int32_t>{0, 1, 2});
-  CHECK_THROWS_WITH(word_chances(6, tokenizer.get()), ContainsSubstring("stands for text"));
+  CHECK_THROWS_WITH(word_chances(6, tokenizer.get()), ContainsSubstring("vocabulary is text"));
 }
 
 TEST_CASE("random words find every planted offset, in every layer, and none where none was planted") {
@@ -100,7 +100,7 @@ TEST_CASE("no passes where none are asked for, and documents are not longer than
   options.words.documents = 0;
   const Result weights = model_atlas(gpt2, options).front().result;
   CHECK(weights.find("word_atlas/predicted_offset") == nullptr);
-  CHECK(std::get<std::string>(weights.provenance.at("no_passes")) == "none were asked for");
+  CHECK(std::get<std::string>(weights.provenance.at("no_passes")) == "none were requested");
   WordInputOptions words;
   words.length = 25;
   CHECK_THROWS_AS(word_input(open_model(gpt2), gpt2, words), ShapeError);

@@ -327,7 +327,7 @@ def shows_hostile_text(browser, page, address):
 def says_what_is_too_old(browser, address):
     script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream;")
     browser.open(address)
-    check("Browsers of 2023" in browser.run("return document.getElementById('trouble').textContent;"), "an old browser is told")
+    check("browser of 2023" in browser.run("return document.getElementById('trouble').textContent;"), "an old browser is told")
     browser.devtools("Page.removeScriptToEvaluateOnNewDocument", **script)
 
 

@@ -65,7 +65,7 @@ def passed(model, batch, file, **given):
 
 def test_a_file_that_was_changed_afterwards_is_known(model, batch, tmp_path, program):
     file = passed(model, batch, tmp_path / "states.h5", what="projections")
-    assert "states.h5: whole: every byte" in program("validate", file)
+    assert "states.h5: intact: all bytes" in program("validate", file)
     stored = file.read_bytes()
     file.write_bytes(stored.replace(b"of a model, stored by", b"of a model, Stored by"))
     assert "states.h5" in program("validate", file, returns=(3,))

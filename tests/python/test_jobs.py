@@ -267,7 +267,7 @@ def test_two_texts_give_the_numbers_of_the_program_line_by_line(program, tmp_pat
 @pytest.mark.parametrize("given, problem", [
     (dict(text="a b\n", target="a\nb\n"), "expected equal numbers of lines"),
     (dict(text="a b\n", target="a\n", length=8), "length does not apply to target"),
-    (dict(random_tokens=8, target="a\n"), "target is written for a text, and random_tokens is not a text"),
+    (dict(random_tokens=8, target="a\n"), "target belongs to a text, but random_tokens is not a text"),
 ])
 def test_a_target_that_does_not_fit_is_refused(translator, given, problem):
     with pytest.raises(headwave.FormatError, match=problem):

@@ -509,7 +509,7 @@ def test_a_file_beside_profiles_is_neither_written_through_nor_removed(tmp_path)
 
 def test_profiles_that_were_changed_are_refused_by_their_digest(program, tmp_path, refused):
     path = saved("llama", documents([24] * 3), tmp_path / "profiles.h5")
-    assert "whole: every byte" in program("validate", path)
+    assert "intact: all bytes" in program("validate", path)
     with h5py.File(path) as file:
         at = file["causal/trace"].id.get_chunk_info(0).byte_offset
     damaged = bytearray(path.read_bytes())

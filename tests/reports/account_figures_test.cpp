@@ -72,7 +72,7 @@ TEST_CASE("account: profiles of which nothing is explained are not drawn, and th
   Result result = sample::result();
   std::ranges::fill(std::get<std::vector<double>>(field_of(result, "head_account/part").values), std::nan(""));
   const std::vector<std::string> undrawn = drawable(result).undrawn;
-  CHECK(std::ranges::count(undrawn, "no number is defined: account_profile") == 1);
+  CHECK(std::ranges::count(undrawn, "every number is undefined: account_profile") == 1);
 }
 
 TEST_CASE("account: the rotary figure names the offset") {

@@ -64,7 +64,7 @@ TEST_CASE("comparison: Fields that do not go together are refused by name") {
   Result result = sample::comparison_result();
   std::get<std::vector<std::int64_t>>(field_of(result, "comparison/rank").values)[0] = 0;
   CHECK_THROWS_WITH(comparison_columns(result, true, false),
-                    ContainsSubstring("comparison/rank: expected 0 .. 31, each once"));
+                    ContainsSubstring("comparison/rank: expected each of 0 to 31 once"));
   result = sample::comparison_result();
   Field& changed = field_of(result, "comparison/changed");
   changed.axes[0] = layer_axis(2);

@@ -37,7 +37,7 @@ TEST_CASE("exported tables: groups that are asked for, and tables that are short
   const auto files = [&](const std::vector<std::string>& groups, std::optional<Index> most) {
     return ExportedTables(result, groups, most, "r.h5").files();
   };
-  CHECK_THROWS_WITH(files({"faar"}, {}), "r.h5: it has no 'faar'; did you mean 'far'?");
+  CHECK_THROWS_WITH(files({"faar"}, {}), "r.h5: there is no group 'faar'; did you mean 'far'?");
   CHECK(files({}, 6) == Files{"all-columns.csv", "near.layer.csv", "far.layer.token.csv"});
   CHECK(files({}, 5) == Files{"all-columns.csv", "near.layer.csv"});
   CHECK(ExportedTables(result, {}, 5, "r.h5").left_out() == std::vector<std::string>{"far.layer.token"});

@@ -285,7 +285,7 @@ TEST_CASE("figures: those asked for are drawn, and what is none, or not in the r
   CHECK_THROWS_WITH(drawable(result, {.only = {"offset_profil"}}).kinds,
                     ContainsSubstring("there is no figure 'offset_profil'") && ContainsSubstring("offset_profile"));
   CHECK_THROWS_WITH(drawable(without(result, "offset_trace/mean_weight"), {.only = {"offset_profile"}}).kinds,
-                    ContainsSubstring("the figure offset_profile needs ") && ContainsSubstring("it can be drawn as "));
+                    ContainsSubstring("the figure offset_profile needs ") && ContainsSubstring("; expected one of "));
 }
 
 TEST_CASE("figures: extras are not needed") {
@@ -434,7 +434,7 @@ TEST_CASE("figures: those that would show nothing are not drawn unless they are 
   const std::vector<std::string> lines = drawable(result).undrawn;
   for (const char* line : {"no head has a measured offset: redefined, phase_spectrum",
                            "no cluster of heads prefers an offset: cluster_centroids, cluster_shares",
-                           "no number is defined: rotary_wave"}) {
+                           "every number is undefined: rotary_wave"}) {
     INFO(line);
     CHECK(std::ranges::count(lines, line) == 1);
   }

@@ -84,7 +84,7 @@ TEST_CASE("head table: the ten strongest heads, or all, or some, in the order th
   CHECK(names({.all = true, .sort = "weight"}).back() == "L0H0");
   const auto wide = shown_columns(result, {.wide = true});
   CHECK(wide[1].header == "looks at");
-  CHECK_THROWS_WITH(names({.sort = "size"}), ContainsSubstring("there is no size"));
+  CHECK_THROWS_WITH(names({.sort = "size"}), ContainsSubstring("cannot be sorted by 'size'"));
 }
 
 TEST_CASE("head table: a kind stands beside its score, what the score must exceed, and chance") {

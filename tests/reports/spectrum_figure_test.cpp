@@ -33,6 +33,8 @@ TEST_CASE("spectra: one panel for each model, its name as text and not in the sc
     CHECK(svg.find(text) != std::string::npos);
   }
   REQUIRE(figure.panels.size() == 3);
+  CHECK(count_of(figure.script(), "\nunset x2tics\nunset link x2\n") ==
+        3);  // no panel has the periods of the one before
   const Series line = drawn_as(figure.panels[1], "lines").front();
   CHECK(line.rows.size() == 64);  // f = 0 is left out
   CHECK((column_of(line, 0).back() == 64 && column_of(line, 1).back() == 10.0 / 65));

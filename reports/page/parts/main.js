@@ -113,4 +113,4 @@ async function start() {
 }
 
 start().catch(({ message }) =>
-  trouble(`This page cannot be drawn: ${message}. Browsers of 2023 and later draw it.`));
+  trouble(`This page cannot be drawn: ${message}. It needs a browser of 2023 or later.`));

@@ -105,7 +105,7 @@ export const mapView = {
     const { store, width } = context;
     const map = await mapOf(context);
     if (!map)
-      return [words("The page has maps of the strongest heads; this one is in the result file.")];
+      return [words("The page has maps of the strongest heads only; the result file has this one too.")];
     const cells = cellsOf(map, store.state.at === "document");
     const plot = mapPlot(map, mapLayout(map, cells, width));
     const show = (text, at) => button(text, text, () => store.change({ at }));
