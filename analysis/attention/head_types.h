@@ -54,7 +54,6 @@ constexpr Index head_scores = 12, even_scores = 3;  ///< numbers of measured sco
 /// @returns (even_scores)  NaN where the score itself is undefined
 Vector even_attention(Index queries, Index keys, AttentionKind kind, Index window, Index chunk = 0);
 
-/// Head scores summed over documents.
 struct HeadTypeSum {
   Index documents = 0;
   DefinedMean scores;                       ///< (head_scores + even_scores, rows)

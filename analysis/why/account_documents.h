@@ -73,7 +73,6 @@ struct AccountHalf {
   ByDocument<AccountDocument> to_deal;   ///< documents whose contents are dealt
 };
 
-/// Sums over documents.
 struct AccountSums {
   std::array<AccountHalf, 2> halves;
   template <class Self>

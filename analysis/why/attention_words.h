@@ -31,7 +31,6 @@ struct AttendedKeys {
   Matrix32 mass;  ///< (rows, chosen rows)  attention of a query on text; 0: the query takes no part
 };
 
-/// Sums over documents.
 struct AttendedKeySums {
   ByDocument<AttendedKeys> documents;
   TokenTexts texts;  ///< texts of keys and queries

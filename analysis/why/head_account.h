@@ -56,7 +56,6 @@ struct HeadAccountOptions {
   int threads = 1;  ///< does not change results
 };
 
-/// The accounts of all heads.
 struct HeadAccount {
   static constexpr double least_strength = 0.05;  ///< least strength of a head with a preference
   AccountSite site;
