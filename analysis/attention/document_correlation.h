@@ -10,12 +10,12 @@
 
 namespace headwave {
 
-/// Sample of query-key pairs at which documents' attention weights are compared: the same places in each.
+/// Sample of query-key pairs at which attention weights of documents are compared. All documents use the same
+/// pairs of places, that is, of token positions.
 ///
-/// Pairs come in groups of one key and up to 8 queries. Each group lies within the first part of the longest
-/// document. That part grows evenly from group to group, from 4 tokens to T, so a document of any length
-/// contains its share of the groups. The first place is omitted, since it draws attention that has no better
-/// place to go. The sample depends only on T and the mask.
+/// Pairs come in groups of one key and up to 8 queries. The places of a group lie among the first L tokens of
+/// the longest document. From group to group L grows evenly from 4 to T, so shorter documents contain some of
+/// the groups. Place 0 is omitted, since it is often a sink. The sample depends only on T and the mask.
 class PlacePairs {
  public:
   struct Pair {
@@ -30,9 +30,9 @@ class PlacePairs {
   [[nodiscard]] Index count() const { return static_cast<Index>(pairs_.size()); }
   [[nodiscard]] Index length() const { return length_; }
   [[nodiscard]] const Pair& pair(Index i) const { return pairs_[static_cast<std::size_t>(i)]; }
-  /// First pair of each group, then the number of pairs.
+  /// Index of the first pair of each group, then the number of all pairs.
   [[nodiscard]] const std::vector<Index>& groups() const { return groups_; }
-  /// Numbers of the pairs with this query.
+  /// Indices of the pairs with this query.
   [[nodiscard]] const std::vector<Index>& of_query(Index query) const {
     return by_query_[static_cast<std::size_t>(query)];
   }
@@ -44,7 +44,7 @@ class PlacePairs {
   std::vector<std::vector<Index>> by_query_;  ///< [query]
 };
 
-/// Gathers one document's weights at the pairs of a PlacePairs.
+/// Collects one document's attention weights at the pairs of a PlacePairs.
 class PlacePairWeights {
  public:
   /// @param pairs  must outlive this object
@@ -57,8 +57,9 @@ class PlacePairWeights {
   ///     x_ij = weight A[i, j]; under a causal mask times the number of keys that query i may look at
   ///     z_ij = (x_ij - mean of the group) / rms of these differences over the head's pairs             (1)
   ///
-  /// Subtracting the mean of the group removes what a key draws from every query.
-  /// @returns (rows, pairs)  NaN: outside the document, masked, with a special token, or alone in its group
+  /// Subtracting the mean of the group removes the attention that a key draws from all queries alike.
+  /// @returns (rows, pairs)  NaN if the pair is outside the document or masked, if it contains a special
+  ///          token, or if no other pair of its group is left
   [[nodiscard]] Matrix32 deviations() const;
 
  private:
@@ -68,30 +69,30 @@ class PlacePairWeights {
   Matrix32 weights_;  ///< (rows, pairs)  x; NaN: no such pair
 };
 
-/// Correlation between documents of the weights at the same pairs of places, for each head.
+/// Correlation of attention weights between two documents, over the same pairs of places, for each head.
 ///
 ///     r = sum over pairs of sum_{d != d'} z_d z_d' / sum over pairs of n (n - 1)                     (2)
 ///
-/// where n documents contain a pair: the mean correlation between two documents (an intraclass correlation).
-/// One sum per pair is enough, since sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
+/// where n documents contain a pair. r is the mean correlation between two documents (an intraclass
+/// correlation). Sums over documents are enough, since sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
 ///
 /// The moments of a sum over documents follow from r and from v_d and w_d, the variance and third central
-/// moment of each document. A document's deviation is modelled as sqrt(r) F + sqrt(1 - r) E_d. All documents
-/// share F, E_d belongs to one document, and both have the same skewness:
+/// moment of the summand X_d of document d. The deviation of X_d is modelled as sqrt(r) F + sqrt(1 - r) E_d.
+/// F is the same in all documents, each document has its own E_d, and all of them have the same skewness:
 ///
 ///     Var[sum_d X_d]          = (1 - r) sum v_d + r (sum sqrt v_d)^2                                  (3)
 ///     third moment of the sum = [(1 - r)^(3/2) sum w_d + r^(3/2) (sum cbrt w_d)^3] / [(1 - r)^(3/2) + r^(3/2)]   (4)
 ///
-/// For r = 0 documents are independent and their moments add up. For r = 1 any number of them counts as one.
+/// If r = 0, documents are independent and their moments add up. If r = 1, all documents count as one.
 ///
 /// Source: Kish 1965, Survey Sampling, for the design effect 1 + (N - 1) r, to which (3) reduces for equal v.
 class DocumentCorrelation {
  public:
   DocumentCorrelation() = default;
   /// Sums of one document.
-  /// @param deviations  (rows, pairs)  of (1); no columns: nothing is compared
+  /// @param deviations  (rows, pairs)  z of (1); without columns, nothing is compared
   DocumentCorrelation(Index heads, Matrix32 deviations) : heads_(heads), alone_(std::move(deviations)) {}
-  /// Sums of several documents that were added up elsewhere.
+  /// Sums of several documents, computed elsewhere.
   /// @param sum        (rows, pairs)    sum_d z_d
   /// @param documents  (layers, pairs)  n
   /// @param squares    (rows)           sum over documents and pairs of z^2
@@ -100,7 +101,7 @@ class DocumentCorrelation {
 
   void add(DocumentCorrelation&& next);
 
-  /// @returns (rows)  r of (2), between 0 and 1; NaN: no two documents contain the same pair
+  /// @returns (rows)  r of (2), clamped to 0 .. 1; NaN if no two documents contain the same pair
   [[nodiscard]] Vector correlation() const;
 
   template <class Self>
@@ -118,27 +119,27 @@ class DocumentCorrelation {
   Matrix32 alone_;    ///< (rows, pairs)    z of one document that is not in the sums yet
 };
 
-/// Equation (3). A NaN correlation counts as 1, since nothing shows that a second document adds information.
+/// Variance (3). A NaN correlation counts as 1: nothing shows that a second document adds information.
 /// @param variances   sum v_d
 /// @param deviations  sum sqrt v_d
 double correlated_variance(double correlation, double variances, double deviations);
 
-/// Equation (4); NaN as in (3).
+/// Third central moment (4). A NaN correlation counts as 1.
 /// @param thirds  sum w_d
 /// @param roots   sum cbrt w_d
 double correlated_third(double correlation, double thirds, double roots);
 
-/// The columns of offsets |t| <= reach; offset 0 is the middle column.
+/// The columns of a matrix for offsets |t| <= reach. Offset 0 is the middle column.
 Matrix middle_columns(const Matrix& of, Index reach);
 
-/// The sums over documents that (3) and (4) need.
+/// Sums over documents from which (3) and (4) are computed.
 class NullMoments {
  public:
   NullMoments() = default;
   /// Sums of one document.
   /// @param variances, thirds  (rows, columns)  v and w
   NullMoments(const Matrix& variances, const Matrix& thirds);
-  /// Sums of several documents that were added up elsewhere.
+  /// Sums of several documents, computed elsewhere.
   /// @param deviations, roots  (rows, columns)  sums of sqrt v and of cbrt w
   NullMoments(Matrix variances, Matrix deviations, Matrix thirds, Matrix roots)
       : variances_(std::move(variances)),
@@ -155,7 +156,7 @@ class NullMoments {
   };
   /// @param correlation  (rows)  r of (2)
   [[nodiscard]] Spread of_sum(const Vector& correlation) const;
-  /// The same for the offsets |t| <= reach, as in middle_columns().
+  /// These sums for the offsets |t| <= reach only, see middle_columns().
   [[nodiscard]] NullMoments within(Index reach) const;
 
   template <class Self>

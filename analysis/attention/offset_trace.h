@@ -22,13 +22,13 @@ constexpr Index diagonals(Index length) {
   return 2 * length - 1;
 }
 
-/// Neighbouring offsets: first <= t <= last.
+/// A range of offsets: first <= t <= last.
 struct OffsetBin {
   Index first = 0, last = 0;
 };
 
-/// Bins of the offsets -(T-1) .. T-1, ascending; under a causal mask t <= 0 only. Offsets up to the reach
-/// have a bin each. Beyond it bins begin at (reach + 1) 2^(k/4), rounded up, and the last one ends with T.
+/// Bins of the offsets -(T-1) .. T-1, ascending; under a causal mask t <= 0 only. Each offset within the
+/// reach has its own bin. Farther bins begin at |t| = (reach + 1) 2^(k/4), rounded up, and end at T - 1.
 std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
 
 /// Offset traces of a job: means over documents, and the traces of single documents within reach.
@@ -41,15 +41,16 @@ struct OffsetTraces {
   PairsMatrices weight;          ///< (rows, 2 T - 1)      mean over documents of tr_t / count_t; NaN: no pairs
   PairsVectors count;            ///< (2 T - 1)            mean over documents of the number of pairs
   PairsMatrices null_weight;     ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled; NaN: no null
-  PairsMatrices null_deviation;  ///< (rows, 2 reach + 1)  its standard deviation
-  PairsMatrices null_skewness;   ///< (rows, 2 reach + 1)  its skewness
-  Vector correlation;  ///< (rows)  between documents, which the two above depend on; NaN: not compared, counts as 1
-  Matrix by_document;  ///< (documents * rows, 2 reach + 1) tr_t of all pairs; NaN: no pairs
+  PairsMatrices null_deviation;  ///< (rows, 2 reach + 1)  standard deviation of weight if queries are shuffled
+  PairsMatrices null_skewness;   ///< (rows, 2 reach + 1)  skewness of weight if queries are shuffled
+  Vector
+      correlation;  ///< (rows)  correlation between documents, used for the two above; NaN (not compared) counts as 1
+  Matrix by_document;          ///< (documents * rows, 2 reach + 1) tr_t of all pairs; NaN: no pairs
   std::vector<Index> lengths;  ///< (documents) T of each document
 };
 
 /// Sums of offset traces over documents. Columns are the offsets t = -(T-1) .. T-1, where T is the length of
-/// the longest sequence of queries or keys. The null is that of `weight`.
+/// the longest sequence of queries or keys. OffsetTraceProbe describes the null of `weight`.
 struct OffsetTraceSum {
   Index documents = 0;
   PairsMatrices trace;                        ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
@@ -57,7 +58,7 @@ struct OffsetTraceSum {
   PairsVectors count;                         ///< (2 T - 1)            number of pairs (i, i+t)
   PairsVectors documents_with_pairs;          ///< (2 T - 1)
   PairsMatrices null_weight;                  ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled
-  std::array<NullMoments, pairs_kinds> null;  ///< (rows, 2 reach + 1)  its variance and third moment
+  std::array<NullMoments, pairs_kinds> null;  ///< (rows, 2 reach + 1)  moments of weight in that case
   PairsVectors documents_with_null;           ///< (2 reach + 1)
   DocumentCorrelation correlation;
   ByDocument<Matrix> by_document;  ///< (rows, 2 reach + 1)  trace of all pairs; NaN: no pairs
@@ -65,21 +66,21 @@ struct OffsetTraceSum {
 };
 
 /// Turns sums over documents into means.
-/// @param sum  at least one document
-/// @throws NumericError if a trace is not finite: the model computed NaN or infinity
+/// @param sum  sum over at least one document
+/// @throws NumericError if a trace is not finite, because the model computed NaN or infinity
 OffsetTraces offset_traces(OffsetTraceSum sum, const HeadGrid& grid);
 
 /// Traces within a window, made comparable between documents.
 struct ComparableTraces {
   Matrix values;              ///< (documents * rows, 2 window + 1)  0 where a document has no pairs
-  std::string normalisation;  ///< how they were normalised, for the result
+  std::string normalisation;  ///< how the traces were normalised; a note in the result
 };
 
 /// Traces at |t| <= window of every document and head, for clustering.
 ///
-/// If all documents have the same length, these are the published sums tr_t. A sum grows with the document,
-/// so with several lengths each document's traces are divided by its T, in cross-attention the longer of its
-/// two lengths. tr_t / T is the share of attention at offset t. No clustering sees a constant factor.
+/// If all documents have the same length, these are the sums tr_t, as published. If lengths differ, each
+/// document's traces are divided by its T (in cross-attention, the longer of its two lengths), since sums
+/// grow with the length. tr_t / T is the share of attention at offset t.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the sums of documents of equal length
 /// @param window  at most traces.reach, in tokens
@@ -92,22 +93,22 @@ std::vector<Field> describe(const OffsetTraces& traces);
 ///
 ///     tr_t(A) = sum_i A[i, i+t]                                                             (1)
 ///
-/// This is a sum over query positions; divided by the number of pairs it is the mean weight at offset t.
+/// (1) is a sum over query positions. Divided by the number of pairs, it is the mean weight at offset t.
 ///
 /// The null of one document is a head that ignores where a key is relative to the query. Each key keeps the
-/// weights that it gets from other tokens, and which query gives which weight is drawn at random. With m_j,
-/// v_j and w_j the mean, variance and third central moment of the weights A[i, j], i != j, that key j gets,
+/// weights that it gets from other tokens, but random queries give them. Let m_j, v_j and w_j be the mean,
+/// variance and third central moment of the weights A[i, j], i != j, that key j gets. Then
 ///
 ///     E[tr_t] = sum m_j,  Var[tr_t] = sum v_j,  third moment = sum w_j  over the diagonal's keys j   (2)
 ///
-/// if keys are treated as independent. Weights at t = 0 stay in place, as shuffled positions leave them. In
-/// cross-attention no token meets itself, and t = 0 is an offset like any other. The null of several
-/// documents also needs their correlation, from weights kept at a sample of pairs (document_correlation.h).
+/// if keys are treated as independent. Weights at t = 0 stay in place, as they do if positions are shuffled.
+/// In cross-attention no token meets itself, and t = 0 is an offset like any other. The null of several
+/// documents also needs their correlation at a sample of pairs (document_correlation.h).
 ///
-/// Under a causal mask each query keeps its weights instead, and which earlier key gets which weight is
-/// random, as far back as the mask allows. The mean is then the uniform baseline, 1/(i+1) without a window;
-/// variance and third moment are those of query i's weights about it. With a learned sink the keys share what
-/// it leaves. There is no null in a window without a causal mask, or if fewer than three positions count.
+/// Under a causal mask each query keeps its weights instead, but gives them to random earlier keys that the
+/// mask allows. The mean is then the uniform baseline, 1/(i+1) without a window. Variance and third moment
+/// are those of query i's weights about this baseline. With a learned sink, the baseline shares out what the
+/// sink leaves. There is no null for a window without a causal mask, or for fewer than three positions.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {
@@ -115,13 +116,13 @@ class OffsetTraceProbe : public Probe {
   /// @param document  the document that will be seen
   /// @param reach     largest |t| for which the null is kept, in tokens
   /// @param kind      the kind of attention to look at; other kinds are ignored
-  /// @param longest   tokens of the longest document that will be added to this one; 0: this is the longest
-  /// @param pairs     pairs at which weights are kept to compare documents; outlive the probe; null: none
+  /// @param longest   tokens of the longest document that will be added to this one; 0: this document is the longest
+  /// @param pairs     pairs at which weights are kept to compare documents, which must outlive the probe; or null
   OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind = AttentionKind::self,
                    Index longest = 0, const PlacePairs* pairs = nullptr);
 
   using Probe::see;
-  /// @throws ShapeError if a tile of that kind has other heads or sequences than were announced
+  /// @throws ShapeError if heads or lengths of a tile differ from those of the grid and the document
   void see(const Tile& tile) override;
 
   [[nodiscard]] OffsetTraceSum taken();
@@ -133,8 +134,9 @@ class OffsetTraceProbe : public Probe {
     std::array<std::vector<bool>, pairs_kinds> kept;
     std::array<std::vector<Index>, pairs_kinds> dropped;  ///< positions that do not count
   };
-  /// Sums over all pairs, or over the pairs that a kind of Pairs leaves out. `power` sums weights off the
-  /// diagonal by key; under a causal mask, their differences from the uniform baseline by query.
+  /// Sums over all pairs, or over the pairs that a kind of Pairs leaves out. `power` sums powers of the
+  /// weights off the diagonal, for each key. Under a causal mask it sums powers of their differences from the
+  /// uniform baseline, for each query.
   struct Sums {
     Matrix trace;                 ///< (rows, 2 T - 1)
     std::array<Matrix, 3> power;  ///< (rows, T)  first, second and third powers
@@ -158,10 +160,10 @@ class OffsetTraceProbe : public Probe {
   Index reach_;
   AttentionKind kind_;
   Side queries_, keys_;
-  Index length_;                        ///< of the longer side
+  Index length_;                        ///< length of the longer side
   Index longest_;                       ///< T
-  std::vector<Index> windows_;          ///< of each layer of the grid; 0: no limit
-  std::array<Sums, pairs_kinds> sums_;  ///< [all] sums over all pairs; the others: over the pairs that they leave out
+  std::vector<Index> windows_;          ///< window of each layer of the grid; 0: no limit
+  std::array<Sums, pairs_kinds> sums_;  ///< [all]: over all pairs; other kinds: over the pairs that they leave out
   Matrix given_;                        ///< (rows, T)  sum of a query's weights; empty: 1
   std::optional<PlacePairWeights> compared_;
 };

@@ -20,22 +20,22 @@ namespace headwave {
 
 class WaveListener;  // waves/wave_chain.h
 
-/// Input of an analysis: one kind of attention in one job. Everything referred to outlives the analysis.
+/// Input of an analysis of one kind of attention in a job. What it refers to must outlive the analysis.
 struct AnalysisInput {
   const Model& model;
   const Document& first;
   const Site& site;
   const JobOptions& options;
-  Index longest = 0;               ///< tokens of the longest document
-  int threads = 1;                 ///< for work before and after the documents; results are identical
-  const Source* source = nullptr;  ///< for analyses that run some documents through the model again
+  Index longest = 0;               ///< number of tokens of the longest document
+  int threads = 1;                 ///< threads before and after the documents; results do not depend on it
+  const Source* source = nullptr;  ///< documents for analyses that run the model again; null: they cannot
 
   [[nodiscard]] const Stack& stack() const { return model.stack_of(site.kind); }
-  /// Whether it is known which positions the model has, or that it has none. Stored states alone do not tell.
+  /// Whether it is known which positions the model has, if any. Stored states without a checkpoint hide this.
   [[nodiscard]] bool knows_positions() const { return first.stored.empty() || !stack().embedding.words.empty(); }
 };
 
-/// Results of the analyses of one site, for analyses that read them. Results are found by their type.
+/// Results of the analyses of one site, kept for later analyses. A result is found by its type.
 class Finished {
  public:
   template <class Result>
@@ -45,15 +45,15 @@ class Finished {
     return *kept;
   }
 
-  /// @returns nullptr if no analysis has kept one
+  /// @returns nullptr if no analysis has kept a result of this type
   template <class Result>
   [[nodiscard]] const Result* find() const {
     const auto found = results_.find(typeid(Result));
     return found == results_.end() ? nullptr : static_cast<const Result*>(found->second.get());
   }
 
-  /// The result of an analysis that the caller lists in its `reads`.
-  /// @throws ShapeError if no analysis has kept one
+  /// The result of an analysis that the caller lists in its AnalysisKind::reads.
+  /// @throws ShapeError if no analysis has kept a result of this type
   template <class Result>
   [[nodiscard]] const Result& get() const {
     if (const Result* found = find<Result>()) return *found;
@@ -66,22 +66,22 @@ class Finished {
   std::map<std::type_index, std::shared_ptr<const void>> results_;
 };
 
-/// Watches one document on its way through the model.
+/// Watches one document during its forward pass.
 class Look {
  public:
   Look() = default;
   Look(const Look&) = delete;
   Look& operator=(const Look&) = delete;
   virtual ~Look() = default;
-  /// Sees hidden states, tiles of attention, values; null: nothing.
+  /// The probe that sees hidden states, tiles of attention and values; null if this Look needs none.
   virtual Probe* probe() { return nullptr; }
-  /// Sees redefined queries and keys; null: nothing. Called only if the wave chain can be followed.
+  /// The listener that sees redefined queries and keys, or null. Called only where there is a wave chain.
   virtual WaveListener* waves() { return nullptr; }
-  /// The sum of this document, after it has passed.
+  /// The sum of this document. Called after the document has passed through the model.
   virtual std::unique_ptr<DocumentSum> taken() = 0;
 };
 
-/// Look of a Probe or WaveListener whose taken() returns the sum of one document.
+/// Look made of a Probe or a WaveListener. The Looker's taken() returns the sum of one document.
 template <class Looker>
 class LookOf : public Look {
  public:
@@ -104,14 +104,14 @@ class LookOf : public Look {
   std::unique_ptr<Looker> looker_;
 };
 
-/// @param arguments  of the Looker's constructor
+/// Makes a LookOf from arguments of the Looker's constructor.
 template <class Looker, class... Arguments>
 std::unique_ptr<Look> look_of(Arguments&&... arguments) {
   return std::make_unique<LookOf<Looker>>(std::make_unique<Looker>(std::forward<Arguments>(arguments)...));
 }
 
-/// One analysis of one kind of attention in a job. It can prepare something from the weights, watches
-/// documents pass, and describes the sum over documents as Fields.
+/// One analysis of one kind of attention in a job. It may first compute something from the model's weights.
+/// Then it watches the forward passes of documents, and it describes the sum over documents as Fields.
 class Analysis {
  public:
   explicit Analysis(const AnalysisInput& input) : input_(input) {}
@@ -119,29 +119,30 @@ class Analysis {
   Analysis& operator=(const Analysis&) = delete;
   virtual ~Analysis() = default;
 
-  /// Called once before the documents, after the same call to the analyses that this one reads.
+  /// Called once, before the first document. The analyses that this one reads are prepared earlier.
   virtual void prepare(Finished& /*finished*/) {}
 
-  /// A Look at one document. Called from several threads.
+  /// Makes a Look at one document. Several threads may call this function at once.
   /// @param i  number of the document in the job, from 0
   /// @returns null if the analysis does not need this document
   [[nodiscard]] virtual std::unique_ptr<Look> look(const Document& /*document*/, Index /*i*/) const { return nullptr; }
 
-  /// The sum of no documents.
-  /// @throws FormatError if the analysis looks at no documents: stored bytes of its sum are from another job
+  /// The sum over no documents.
+  /// @throws FormatError if the analysis keeps no sums; a stored sum is then from another job
   [[nodiscard]] virtual std::unique_ptr<DocumentSum> no_documents() const;
 
-  /// Adds the sum of a document to that of a block. Called in the order of documents.
-  /// @param block  null: no documents yet
+  /// Adds the sum of one document to the sum of a block of documents. Called in the order of documents.
+  /// @param block  null if the block has no documents yet
   void add(std::unique_ptr<DocumentSum>& block, DocumentSum& document) const;
   /// Adds the sum of a block to the sum of the job. Called in the order of blocks.
   void join(DocumentSum& block) { add(sum_, block); }
-  /// Writes the sum of all blocks so far, so that another process can go on with the next block.
+  /// Writes the sum of all blocks so far, so that another process can continue with the next block.
   void write_sum(ByteWriter& bytes) const;
-  /// @throws FormatError if the bytes are not those of such a sum
+  /// Reads what write_sum() wrote.
+  /// @throws FormatError if the bytes are not a sum of this analysis
   void read_sum(ByteReader& bytes);
 
-  /// Fields of the result, after all documents. Keeps results that other analyses read in `finished`.
+  /// Makes the Fields of the result, after all documents. Keeps results for other analyses in `finished`.
   [[nodiscard]] virtual std::vector<Field> finish(Finished& finished) = 0;
 
  protected:
@@ -150,13 +151,13 @@ class Analysis {
   [[nodiscard]] const Site& site() const { return input_.site; }
   [[nodiscard]] const Stack& stack() const { return input_.stack(); }
 
-  std::unique_ptr<DocumentSum> sum_;  ///< null: no documents
+  std::unique_ptr<DocumentSum> sum_;  ///< sum over all blocks so far; null: no documents yet
 
  private:
   AnalysisInput input_;
 };
 
-/// Base of analyses that keep one Sum over documents and make their Fields from it.
+/// Base of analyses that keep one Sum over documents and compute their Fields from it.
 template <class Sum>
 class AnalysisOf : public Analysis {
  public:
@@ -170,34 +171,34 @@ class AnalysisOf : public Analysis {
   }
 
  protected:
-  /// @param sum  over all documents
+  /// Makes the Fields of the result from the sum over all documents.
   [[nodiscard]] virtual std::vector<Field> finish_sum(Sum& sum, Finished& finished) = 0;
 };
 
-/// Function for AnalysisKind::make that makes the analysis at every site.
+/// Makes an analysis of type Kind at every site; a value for AnalysisKind::make.
 template <class Kind>
 std::unique_ptr<Analysis> make_of(const AnalysisInput& input) {
   return std::make_unique<Kind>(input);
 }
 
-/// Constant description of an analysis: what is known without running it.
+/// Static description of an analysis: all that is known before it runs.
 struct AnalysisKind {
-  std::string_view name = {};                   ///< for users: "head_types"
+  std::string_view name = {};                   ///< name for users, for example "head_types"
   std::string_view asks = {};                   ///< the question that it answers, in one line
-  bool projections = false;                     ///< runs only where there are queries, keys and scores
+  bool projections = false;                     ///< runs only at sites that have queries, keys and scores
   bool equal_length = false;                    ///< looks only at documents of the most common length
-  std::vector<const AnalysisKind*> reads = {};  ///< analyses whose results it reads; they run before it
-  std::vector<const OwnOption*> options = {};   ///< options that only this analysis reads
+  std::vector<const AnalysisKind*> reads = {};  ///< analyses whose results this one uses; they run first
+  std::vector<const OwnOption*> options = {};   ///< options that are declared for this analysis
   bool chain = false;                           ///< runs only where the wave chain can be followed, see Site::no_chain
-  bool of_sums = false;                         ///< also runs on stored profiles, from their sums over documents
-  bool one_sequence = false;                    ///< does not run in cross-attention
-  bool always = false;                          ///< runs whatever is asked for
-  bool by_default = false;  ///< runs if nothing is asked for; others only if they are asked for or read
-  /// Called only if applies(). @returns null if the analysis has nothing to do at this site
+  bool of_sums = false;       ///< also runs on stored profiles, which contain only sums over documents
+  bool one_sequence = false;  ///< does not run in cross-attention
+  bool always = false;        ///< runs in every job, whichever analyses are chosen
+  bool by_default = false;    ///< runs if no analyses are chosen; others must be chosen, or read by a chosen one
+  /// Called only if applies() is true. @returns null if the analysis has nothing to do at this site
   std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;
 };
 
-/// Whether an analysis can run at a site: whether it suits the kind of attention and what it needs is there.
+/// Whether an analysis can run at a site: it suits the kind of attention, and all that it needs is known.
 bool applies(const AnalysisKind& kind, const Site& site);
 
 }  // namespace headwave

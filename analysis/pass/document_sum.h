@@ -16,17 +16,17 @@ namespace headwave {
 
 /// Adds the sum of the next documents to a sum over documents.
 ///
-/// A sum over documents is a plain struct (core/bytes/members.h), for one document as for a block of
-/// documents and a whole job. They are added member by member:
+/// A sum over documents is a plain struct (core/bytes/members.h). The same struct serves for one document,
+/// for a block of documents and for a whole job. Two structs are added member by member:
 ///
-///     number, matrix           added; an empty matrix adds nothing
-///     text                     the first that is not empty
-///     array, vector            element by element; a vector grows to the longer of the two
-///     ByDocument               appended in the order of documents
-///     First, Largest, ...      a struct with an add() of its own
-///     struct                   member by member
+///     number, matrix           they are added; an empty matrix adds nothing
+///     string                   the first string that is not empty is kept
+///     array, vector            elements are added one by one; a vector grows to the longer of the two
+///     ByDocument               the next values are appended, in the order of documents
+///     First, Largest, ...      the struct's own add() is called
+///     other struct             its members are added one by one
 ///
-/// A default-constructed struct is the sum of no documents.
+/// A default-constructed struct is the sum over no documents.
 template <class T>
 void add_to(T& sum, std::type_identity_t<T>&& next) {
   if constexpr (requires { sum.add(std::move(next)); }) {
@@ -80,7 +80,7 @@ struct First {
   }
 };
 
-/// The largest value of all documents, 0 or more.
+/// The largest value over all documents; at least 0.
 template <class T>
 struct Largest {
   T value = 0;
@@ -91,16 +91,16 @@ struct Largest {
 class DefinedMean {
  public:
   DefinedMean() = default;
-  /// One document.
-  /// @param values  NaN: undefined
+  /// Sum of one document.
+  /// @param values  NaN marks an undefined entry
   explicit DefinedMean(const Matrix& values)
       : sum_(values.array().isNaN().select(0.0, values.array())), count_((!values.array().isNaN()).cast<double>()) {}
 
-  /// Several documents.
+  /// Sum of several documents.
   /// @param count  number of documents that define each entry
   DefinedMean(Matrix sum, Matrix count) : sum_(std::move(sum)), count_(std::move(count)) {}
 
-  /// NaN: defined in no document.
+  /// The mean of each entry; NaN if no document defines the entry.
   [[nodiscard]] Matrix value() const { return sum_.cwiseQuotient(count_); }
   /// Number of documents that define each entry.
   [[nodiscard]] const Matrix& count() const { return count_; }
@@ -113,19 +113,19 @@ class DefinedMean {
   Matrix sum_, count_;
 };
 
-/// Sum over documents for one analysis, whatever its type: over one document, a block, or all of a job. It
-/// can be written to bytes and read by the same analysis in another process or on another machine of the same
-/// kind. A job that is resumed, divided or merged needs nothing else.
+/// Sum over documents for one analysis, whatever its type. It covers one document, a block, or a whole job.
+/// It can be written to bytes, and the same analysis can read them in another process or on another machine
+/// of the same kind. Nothing else is needed to resume, divide or merge a job.
 class DocumentSum {
  public:
   DocumentSum() = default;
   DocumentSum(const DocumentSum&) = delete;
   DocumentSum& operator=(const DocumentSum&) = delete;
   virtual ~DocumentSum() = default;
-  /// Adds the same analysis's sum of the next documents. The order of additions decides the last digits.
+  /// Adds this analysis's sum over the next documents. The order of additions affects the last digits.
   virtual void add(DocumentSum&& next) = 0;
   virtual void write(ByteWriter& bytes) const = 0;
-  /// @throws FormatError if the bytes are not those of such a sum
+  /// @throws FormatError if the bytes are not a sum of this type
   virtual void read(ByteReader& bytes) = 0;
 };
 

@@ -4,8 +4,8 @@
 
 namespace headwave {
 
-/// Whether item i is among `wanted` of `count` items that are spread evenly: `count` is divided into `wanted`
-/// parts of nearly equal size, and the last item of each is chosen.
+/// Whether item i is chosen if `wanted` of `count` items are chosen evenly. The items are divided into
+/// `wanted` parts of nearly equal size, and the last item of each part is chosen.
 /// @param i  from 0 to count - 1
 constexpr bool is_spread(Index i, Index wanted, Index count) {
   return (i + 1) * wanted / count > i * wanted / count;

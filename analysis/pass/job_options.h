@@ -10,31 +10,31 @@
 
 namespace headwave {
 
-/// A whole number that only one analysis reads, declared beside it and listed in its AnalysisKind. The
-/// command line, job files, provenance and documentation take it from there.
+/// A whole-number option that is declared beside an analysis and listed in its AnalysisKind. The command
+/// line, job files, provenance and documentation use this description.
 struct OwnOption {
-  std::string_view name;  ///< name in results, "atlas_draws"; with a hyphen on the command line and in job files
-  std::string_view help;  ///< with the unit
+  std::string_view name;  ///< for example "atlas_draws"; on the command line and in job files "atlas-draws"
+  std::string_view help;  ///< help text, with the unit
   Index usual = 0;        ///< the default
   Index least = 0, most = 0;
-  bool or_zero = false;  ///< 0 is also allowed, and turns the option off
+  bool or_zero = false;  ///< the value 0 is also allowed and turns the option off
 };
 
-/// Options of a job. job_option_table() explains those that several analyses read, with their ranges.
+/// Options of a job. job_option_table() explains the options that several analyses read, with their ranges.
 struct JobOptions {
-  std::vector<std::string> only = {};  ///< names of analyses; empty: the default ones
-  bool everything = false;             ///< every analysis, if `only` is empty
+  std::vector<std::string> only = {};  ///< names of the analyses to run; empty: the default analyses
+  bool everything = false;             ///< run every analysis if `only` is empty
   std::vector<std::string> heads = {};
   Index reach = 64;
   double level = 0.01;
   Index draws = 20;
-  Index dealt_tokens = 4096;  ///< tokens of the documents that head_account deals; 0: it only measures the profile
+  Index dealt_tokens = 4096;  ///< tokens of all dealt documents together; 0: head_account only measures the profile
   Index resamples = 200;
   double fdr = 0.05;
   std::uint64_t seed = 1;
   int threads = 0;
   Index parallel_documents = 0;
-  std::int64_t max_memory = 0;  ///< bytes of resident memory, which limit the documents run in parallel; 0: no limit
+  std::int64_t max_memory = 0;  ///< limit of resident memory in bytes, by fewer documents at a time; 0: no limit
   std::map<std::string_view, Index> own = {};  ///< options of single analyses that differ from their defaults
 
   [[nodiscard]] Index operator[](const OwnOption& option) const {

@@ -12,22 +12,22 @@
 
 namespace headwave {
 
-/// Mean over documents with its standard error. Each entry is over the n documents that define it:
+/// Mean over documents and its standard error. Each entry is averaged over the n documents that define it:
 ///
 ///     mean = sum x_d / n,   error = sqrt( max(0, sum x_d^2 / n - mean^2) / (n - 1) )             (1)
 ///
-/// Spreads below 1e-8 of the mean are rounding.
+/// A standard deviation below 1e-8 of the mean is only rounding.
 class MeanOverDocuments {
  public:
   MeanOverDocuments() = default;
-  /// One document.
-  /// @param values  NaN: undefined
+  /// Sum of one document.
+  /// @param values  NaN marks an undefined entry
   explicit MeanOverDocuments(const Matrix& values)
       : mean_(values), squares_(values.array().isNaN().select(0.0, values.array().square())) {}
 
-  /// NaN: defined in no document.
+  /// The mean of each entry; NaN if no document defines the entry.
   [[nodiscard]] Matrix mean() const { return mean_.value(); }
-  /// NaN: defined in fewer than two documents.
+  /// The standard error of each entry; NaN if fewer than two documents define the entry.
   [[nodiscard]] Matrix error() const {
     Matrix error = mean();
     for (Index i = 0; i < error.size(); ++i) {
@@ -37,9 +37,9 @@ class MeanOverDocuments {
     return error;
   }
 
-  /// Adds the Fields `quantity` and `quantity`_error from one row of these matrices.
+  /// Adds the Fields `quantity` and `quantity`_error from one row of mean() and error().
   /// @param undefined  why the mean can be NaN
-  /// @param notes      on the mean; {{"column", "its header"}} puts it in the table
+  /// @param notes      notes on the mean; {{"column", "its header"}} makes the mean a column of the table
   void add_fields(Fields& fields, Index row, const std::string& quantity, const std::vector<Axis>& axes,
                   const std::string& unit, const std::string& long_name, const std::string& undefined,
                   const Attributes& notes = {}) const {

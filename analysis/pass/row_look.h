@@ -10,19 +10,20 @@ namespace headwave {
 /// Attention of one query in one head.
 struct HeadRow {
   const Tile& tile;
-  Index row = 0;                                 ///< of the head in the grid
+  Index row = 0;                                 ///< row of the head in the grid
   Index head = 0;                                ///< number of the head in its layer
-  Index query = 0;                               ///< position
-  KeySpan open;                                  ///< keys that the query may look at
-  Eigen::Map<const Eigen::RowVectorXf> weights;  ///< of these keys
+  Index query = 0;                               ///< position of the query
+  KeySpan open;                                  ///< keys that the mask allows
+  Eigen::Map<const Eigen::RowVectorXf> weights;  ///< attention weights of these keys
 
-  /// Weight of a key; 0 if the mask forbids it.
+  /// Attention weight of a key; 0 if the mask forbids the key.
   [[nodiscard]] double on(Index key) const {
     return key >= open.first && key < open.end() ? static_cast<double>(weights[key - open.first]) : 0.0;
   }
 };
 
-/// Base of probes that watch a site's attention row by row. It knows the kind of attention, heads and keys.
+/// Base of probes that see a site's attention row by row, that is, one query in one head. Other kinds of
+/// attention are skipped.
 class RowLook : public Probe {
  public:
   explicit RowLook(const Site& site) : site_(site) {}
@@ -44,7 +45,7 @@ class RowLook : public Probe {
   /// Called before the rows of a tile.
   /// @param first_row  row of the grid that belongs to the tile's first head
   virtual void begin(const Tile& /*tile*/, Index /*first_row*/) {}
-  /// Called for every query in order, and for every head of a query.
+  /// Called for every query in order, and within a query for every head.
   virtual void row(const HeadRow& one) = 0;
   [[nodiscard]] const Site& site() const { return site_; }
 
@@ -52,7 +53,7 @@ class RowLook : public Probe {
   const Site& site_;
 };
 
-/// Passes every row of every head to a function of head, query and weights (keys).
+/// Calls a function with every row of attention: function(head, query, weights of all keys).
 template <class Row>
 class RowProbe : public Probe {
  public:

@@ -11,13 +11,13 @@
 
 namespace headwave {
 
-/// Base of probes that average numbers over a document's rows of attention, for each head.
+/// Base of probes that average numbers over the queries of a document, separately for each head.
 class RowMeans : public RowLook {
  public:
   RowMeans(const Site& site, Index quantities)
       : RowLook(site), sum_(Matrix::Zero(quantities, site.grid.rows())), count_(sum_) {}
 
-  /// (quantities, rows)
+  /// Means of one document, (quantities, rows).
   [[nodiscard]] MeanOverDocuments taken() const { return MeanOverDocuments(means()); }
 
  protected:
@@ -25,16 +25,16 @@ class RowMeans : public RowLook {
     sum_(quantity, one.row) += value;
     count_(quantity, one.row) += 1.0;
   }
-  /// (quantities, rows)  NaN: no row has that quantity
+  /// Means of this document, (quantities, rows). NaN if no number was added.
   [[nodiscard]] Matrix means() const { return sum_.cwiseQuotient(count_); }
 
  private:
   Matrix sum_, count_;
 };
 
-/// Analysis that looks at all documents in the same way and makes its Fields from the sum alone.
-/// @tparam Looker  made from (site, document), see look_of()
-/// @tparam fields  a function of (sum, site)
+/// Analysis that looks at all documents with the same Looker and computes its Fields from their sum alone.
+/// @tparam Looker  constructed from (site, document), see look_of()
+/// @tparam fields  function of (sum, site) that returns the Fields
 template <class Looker, auto fields>
 class AnalysisByLook : public AnalysisOf<std::decay_t<decltype(std::declval<Looker&>().taken())>> {
  public:

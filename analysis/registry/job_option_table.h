@@ -10,18 +10,18 @@
 
 namespace headwave {
 
-/// An option of a job: its name, help, default (that of the member) and range.
+/// An option of a job: its name, help text and range. Its default is the default of the member.
 struct JobOption {
   std::string_view name;
   std::string_view help;
   std::variant<Index JobOptions::*, double JobOptions::*, bool JobOptions::*, std::uint64_t JobOptions::*,
                int JobOptions::*, std::vector<std::string> JobOptions::*, const OwnOption*>
       member;
-  double least = 0, most = 0;  ///< range of a number; both 0: any that is not negative
-  bool or_zero = false;        ///< as in OwnOption
-  bool set_by_others = false;  ///< has no option of its own on the command line
+  double least = 0, most = 0;  ///< range of a number; if both are 0, any number >= 0 is allowed
+  bool or_zero = false;        ///< see OwnOption
+  bool set_by_others = false;  ///< the command line sets it from another option
 
-  /// "atlas-draws": its name in job files and on the command line
+  /// Name in job files and on the command line, for example "atlas-draws".
   [[nodiscard]] std::string key() const;
 };
 
@@ -35,15 +35,16 @@ decltype(auto) value_of(Options& options, const OwnOption* own) {
   return options[*own];
 }
 
-/// All options of a job: those that several analyses read, then those of single analyses. The command line,
-/// job files, the provenance of results and the documentation come from this table.
+/// All options of a job: first the options that several analyses read, then the options of single analyses.
+/// The command line, job files, the provenance of results and the documentation are made from this table.
 const std::vector<JobOption>& job_option_table();
 
-/// Writes the options of a job to its provenance, without lists and switches that are not set.
+/// Writes the options of a job to its provenance. Empty lists and switches that are off are omitted.
 /// @param threads  number of threads that were used
 void add_options(Attributes& provenance, const JobOptions& options, int threads);
 
-/// @throws ShapeError with the option that is out of range, and the range
+/// Checks that every option is in its range.
+/// @throws ShapeError with the name, value and range of an option that is out of range
 void require_in_range(const JobOptions& options);
 
 }  // namespace headwave

@@ -4,9 +4,9 @@
 
 namespace headwave {
 
-/// Sums over documents of one number per item, such as a word. Documents without the item are not counted.
+/// Sums over documents of one number per item, for example per word. Documents without the item do not count.
 struct ItemSums {
-  Vector documents;  ///< (items)  n: documents in which the number is defined
+  Vector documents;  ///< (items)  n, the number of documents in which the number is defined
   Vector sum;        ///< (items)
   Vector squares;    ///< (items)  sum of squares
 
@@ -29,11 +29,12 @@ struct ModeratedTestOptions {
 ///     t = mean sqrt(n) / s~,   s~^2 = (d_0 s_0^2 + (n - 1) s^2) / (d_0 + n - 1)                  (1)
 ///
 /// t is compared with Student's t of d_0 + n - 1 degrees of freedom. s^2 is the item's variance over its
-/// documents. s_0^2 and d_0 describe how variances are distributed over items, estimated by the method of
-/// moments for log s^2. One variance from three documents is unreliable; all items tell what is usual.
+/// documents. s_0^2 and d_0 describe how variances are distributed over items, and are estimated by the
+/// method of moments for log s^2. A variance from three documents is unreliable, so s~^2 also uses the
+/// variances of all items.
 ///
-/// If fewer than 5 tested items have a variance above 0, d_0 = 0: each item has only its own variance. The
-/// p-value is 1 if t, or |t| if two-sided, is at most 1.28, where a one-sided tail is 0.1 or more and of no use.
+/// If fewer than 5 tested items have a variance above 0, d_0 is 0, and each item has only its own variance.
+/// The p-value is set to 1 if t, or |t| if two-sided, is at most 1.28, since its tail is then 0.1 or more.
 ///
 /// Source: Smyth 2004, doi:10.2202/1544-6115.1027.
 /// @returns (items)  p-values; NaN: not tested

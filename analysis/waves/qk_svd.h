@@ -27,10 +27,10 @@ struct QkSvd {
 ///     kept: gain[j] > max(d_model, d_head) eps gain[0]                                        (2)
 ///
 /// W_Q W_K^T (d_model x d_model) is never formed: with W_Q = Q_q R_q and W_K = Q_k R_k only the d_head x
-/// d_head core R_q R_k^T is decomposed, O(d_model d_head^2). Directions beyond (2) are rounding and are
-/// omitted. `from_query` = W_K^T key / gain and `from_key` = W_Q^T query / gain turn existing queries and
-/// keys into redefined ones. Biases and rotary phases are outside (1). The largest entry of each query column
-/// is positive, so results compare between runs.
+/// d_head core R_q R_k^T is decomposed, O(d_model d_head^2). Directions that do not satisfy (2) are rounding
+/// and are omitted. `from_query` = W_K^T key / gain and `from_key` = W_Q^T query / gain turn queries and keys
+/// into redefined queries and keys. (1) omits biases and rotary phases. The largest entry of each query
+/// column is positive, so that runs can be compared.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.3.
 /// @param w_query  (d_model, d_head)  acts on row vectors: q = x w_query
@@ -38,12 +38,12 @@ struct QkSvd {
 /// @throws ShapeError if shapes differ or are empty; NumericError if an entry is not finite
 QkSvd qk_svd(MatrixView w_query, MatrixView w_key);
 
-/// Phases between what a head's queries and its keys read. k is the head's numerical rank.
+/// Phases between the directions that a head's queries and its keys read. k is the numerical rank.
 struct PhaseRotation {
-  Vector phase;       ///< (k)  theta = arg lambda, radian, in (-pi, pi]
-  Vector retention;   ///< (k)  |lambda| <= 1, descending; of equals the smaller |phase| first, then the positive phase
-  MatrixC direction;  ///< (k, k)  unit columns p, in coordinates of the redefined queries and keys
-  double condition = 1;  ///< of `direction`: 1 if M is normal or k = 0; large: single phases mean little
+  Vector phase;          ///< (k)  theta = arg lambda, radian, in (-pi, pi]
+  Vector retention;      ///< (k)  |lambda| <= 1, descending; ties: the smaller |phase| first, then the positive phase
+  MatrixC direction;     ///< (k, k)  unit columns p, in coordinates of the redefined queries and keys
+  double condition = 1;  ///< condition number of `direction`; 1: M is normal; large: single phases mean little
   [[nodiscard]] Index rank() const { return phase.size(); }
   [[nodiscard]] std::complex<double> eigenvalue(Index i) const { return std::polar(retention[i], phase[i]); }
 };
@@ -54,31 +54,33 @@ struct PhaseRotation {
 ///     K p = lambda Q p + rest,   |U_K p - lambda U_Q p| = sqrt(1 - retention^2) |p|           (2)
 ///
 /// Q = X U_Q and K = X U_K are the redefined queries and keys. If Q p is a wave of f cycles per T tokens, K p
-/// is the same wave theta ahead, (K p)[n] = (Q p)[n + Delta] with Delta = T theta / (2 pi f), and attention
-/// lands at t* = -Delta. (The extended paper has the opposite sign in equation 25, but not in its heads.)
+/// is the same wave, advanced in phase by theta: (K p)[n] = (Q p)[n + Delta] with Delta = T theta / (2 pi f).
+/// Attention then lands at t* = -Delta. (The extended paper has the opposite sign in equation 25, but not in
+/// the heads that it shows.)
 ///
-/// The paper's full R = U_Q^T U_K is d_model x d_model, but W_Q W_K^T has rank k. The other columns, and with
-/// them most eigenvalues of R, are whatever an SVD routine returns. Those of M are the non-zero ones of the
-/// partial isometry U_K U_Q^T: column signs, rotations within equal singular values and a change of basis in
-/// the head do not change them. M is not normal; `condition` says how far from normal it is.
+/// The paper's full R = U_Q^T U_K is d_model x d_model, but W_Q W_K^T has only rank k. The other columns of
+/// U_Q and U_K, and with them most eigenvalues of R, are whatever an SVD routine returns. The eigenvalues of
+/// M are the non-zero eigenvalues of the partial isometry U_K U_Q^T. They do not depend on column signs,
+/// rotations within equal singular values, or the basis in the head. M is not normal; `condition` says how
+/// far it is from normal.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.5, for R; M in its place is this project's.
 PhaseRotation phase_rotation(const QkSvd& svd);
 
 /// Amplitude spectra |F[Q p](f)| at f >= 0, for every direction p.
 ///
-/// Directions come with their conjugates q, and |F[Q p](-f)| = |F[Q q](f)|. Therefore f >= 0 with theta in
-/// (-pi, pi] is complete, and keeps the sign of the shift.
-/// @param spectrum  (floor(T/2) + 1, k)  transform of the redefined queries, or keys
+/// The conjugate q of a direction p is also a direction, and |F[Q p](-f)| = |F[Q q](f)|. Therefore f >= 0
+/// with theta in (-pi, pi] is complete, and keeps the sign of the shift.
+/// @param spectrum  (floor(T/2) + 1, k)  transform of the redefined queries, or of the redefined keys
 /// @returns (floor(T/2) + 1, k)
-/// @throws ShapeError if the spectrum has another number of columns than the rotation
+/// @throws ShapeError if the number of columns of the spectrum is not k
 Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation);
 
-/// The bin of a phase in (-pi, pi]. Bins have equal width and phase 0 in the middle of one. If their number
-/// is even, pi is in the middle of the last one, which holds both ends of the circle.
+/// Index of the bin of a phase in (-pi, pi]. Bins have equal width, and phase 0 is in the middle of a bin. If
+/// the number of bins is even, pi is in the middle of the last bin, which holds both ends of the circle.
 Index phase_bin(double phase, Index bins);
 
-/// Directions and phases of one head, which the chain reads for every document. k is the numerical rank.
+/// Directions and phases of one head, which the wave chain uses for every document. k is the numerical rank.
 struct ChainHead {
   QkSvd svd;       ///< without its (d_model, k) bases, to save memory
   Index rank = 0;  ///< k
@@ -86,21 +88,21 @@ struct ChainHead {
 };
 
 /// qk_svd() and phase_rotation() of every head of the grid.
-/// @throws ShapeError, NumericError as these do
+/// @throws any error that these two functions throw
 std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int threads);
 
 /// Components of redefined queries and keys, numbered from 1 by descending gain.
 Axis component_axis(Index components);
 
-/// Notes in Fields that the chain omits the position term and the soft cap, which act on scores later.
+/// Notes in Fields that the wave chain omits the position term and the soft cap, which act on scores later.
 std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack);
 
-/// Heads of a job for analyses of the wave chain, in rows of the grid.
+/// Heads of a job for analyses of the wave chain, in the order of the grid's rows.
 struct ChainHeads {
   std::vector<ChainHead> heads;
 };
 
-/// In a job: qk_svd/... and phase_rotation/... of the weights; keeps ChainHeads before the documents.
+/// In a job it gives Fields qk_svd/... and phase_rotation/...; prepare() keeps ChainHeads.
 extern const AnalysisKind qk_svd_analysis;
 
 }  // namespace headwave

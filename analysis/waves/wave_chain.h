@@ -14,7 +14,7 @@ namespace headwave {
 /// One head's redefined queries and keys over a document of T tokens, and their transforms, for all analyses
 /// of the wave chain. Biases and rotary positions are omitted.
 struct HeadWaves {
-  Index row = 0;  ///< of the HeadGrid
+  Index row = 0;  ///< row of the head in the HeadGrid
   const ChainHead* head = nullptr;
   Matrix query;            ///< (T, k)  Q = X U_Q
   Matrix key;              ///< (T, k)  K = X U_K
@@ -27,8 +27,9 @@ struct HeadWaves {
   [[nodiscard]] Index rank() const { return query.cols(); }
 };
 
+/// Redefined queries and keys of one head, with their transforms.
 /// @param query  (T, d_head)  x W_Q of this head, without bias
-/// @param key    (T, d_head)  x W_K of the key head that it reads, without bias
+/// @param key    (T, d_head)  x W_K of the key head that this head reads, without bias
 HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key);
 
 /// Row of a head's component in a matrix (heads * components, ...).
@@ -42,12 +43,12 @@ Axis frequency_axis(Index length);
 /// States of one layer of the wave chain in one document.
 struct WaveLayer {
   Index layer = 0;
-  Index place = 0;   ///< position among the grid's layers
+  Index place = 0;   ///< index of the layer in the grid
   Matrix states;     ///< (T, d_model)  input of the layer's projections, in double
   MatrixC spectrum;  ///< (floor(T/2) + 1, d_model)
 };
 
-/// Sees the redefined queries and keys of every head during a document. Nothing it sees outlives the call.
+/// Sees the redefined queries and keys of every head during a document. Arguments do not outlive the call.
 class WaveListener {
  public:
   WaveListener() = default;
@@ -83,7 +84,7 @@ std::unique_ptr<Look> observe_waves(Sum sum, Observe observe) {
 /// Computes redefined queries and keys of every head from the states that enter a layer, for all listeners.
 class WaveProbe : public Probe {
  public:
-  /// @param heads   rows of the grid; like all references, must outlive the probe
+  /// @param heads   heads in rows of the grid; all references must outlive the probe
   /// @param length  T; states of another length are ignored
   WaveProbe(const Stack& stack, const HeadGrid& grid, AttentionKind kind, Index length,
             const std::vector<ChainHead>& heads, std::vector<WaveListener*> listeners);

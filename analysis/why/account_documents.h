@@ -29,7 +29,7 @@ struct AccountSite {
   Index length = 0;              ///< T, number of queries
   Index reach = 64;              ///< largest offset |t| of a profile; at most (longer() - 1) / 2
   const Stack* stack = nullptr;  ///< gives scale, masks, position terms and learned sinks
-  bool no_positions = false;     ///< the model encodes no positions; in cross-attention: of keys
+  bool no_positions = false;     ///< the model encodes no positions (in cross-attention, no positions of keys)
   Index key_length = 0;          ///< number of keys in cross-attention
 
   [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
@@ -42,7 +42,7 @@ struct AccountSite {
   /// Window of a layer's mask, in tokens; 0: no limit.
   [[nodiscard]] Index window(std::size_t place) const { return crosses() ? 0 : stack->window(grid.layers[place]); }
   /// Whether the heads of a layer can tell places apart. Under a causal mask, layers above 0 can do so
-  /// without encoded positions, since an earlier layer can count its keys.
+  /// without encoded positions, since an earlier layer can count the keys of each query.
   [[nodiscard]] bool tells_places(std::size_t place) const {
     return !no_positions || (kind == AttentionKind::causal && grid.layers[place] > 0);
   }
@@ -56,15 +56,15 @@ struct LayerQueriesKeys {
 
 /// A document that is kept whole so that its contents can be dealt.
 struct AccountDocument {
-  Index number = 0;                              ///< among the documents of this length, from 0
-  std::vector<std::uint8_t> query_stays;         ///< (T)  1: special or first token, never dealt
+  Index number = 0;                              ///< number of the document among those of this length, from 0
+  std::vector<std::uint8_t> query_stays;         ///< (T)  1: special or first token, whose content is never dealt
   std::vector<std::uint8_t> key_stays;           ///< (keys)  the same for keys
   std::vector<LayerQueriesKeys> layers;          ///< one for each layer of the grid
   std::vector<std::int32_t> query_ids, key_ids;  ///< (T), (keys)  token ids; empty: unknown
   std::uint8_t first_key_special = 0;            ///< 1: the first key is a special token
 };
 
-/// Sums over one half of the documents: those with even numbers, or those with odd numbers.
+/// Sums over one half of the documents: over those with even numbers, or over those with odd numbers.
 struct AccountHalf {
   Index documents = 0;
   std::vector<LayerQueriesKeys> layers;  ///< sums of queries and keys at every place
@@ -73,7 +73,6 @@ struct AccountHalf {
   ByDocument<AccountDocument> to_deal;   ///< documents whose contents are dealt
 };
 
-/// Sums over documents.
 struct AccountSums {
   std::array<AccountHalf, 2> halves;
   template <class Self>
@@ -83,16 +82,17 @@ struct AccountSums {
   [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
 
-/// Whether a document is kept whole and dealt. At least 8 documents are, and more until they hold `tokens`
-/// tokens: evenly spread pairs of an even and the next odd number. If `tokens` is 0, none are.
-/// @param number  of the document among `documents`, from 0
+/// Whether a document is kept whole, so that its contents can be dealt. At least 8 documents are kept, and
+/// more until the kept ones hold `tokens` tokens. They are evenly spread pairs of an even number and the next
+/// odd number. If `tokens` is 0, no document is kept.
+/// @param number  number of the document among `documents`, from 0
 /// @param length  T, of every document
 bool is_dealt(Index number, Index documents, Index length, Index tokens = 4096);
 
-/// What head_account keeps for analyses that run after it.
+/// Results of head_account for analyses that run after it.
 struct AccountHalves {
   AccountSite site;
-  std::array<AccountHalf, 2> halves;  ///< if there is one document, the second is empty
+  std::array<AccountHalf, 2> halves;  ///< if there is only one document, the second half is empty
 };
 
 /// Marks special tokens and the first token, whose contents are never dealt. @returns (places)  1: marked
@@ -101,16 +101,16 @@ std::vector<std::uint8_t> places_that_stay(const TokenSequence& tokens, Index pl
 /// Places whose content may be dealt, ascending.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
 
-/// Draws where the content of each place comes from: free places are shuffled, the others keep their content.
+/// Draws the place from which each place gets its content. Places that are not free keep their own content.
 std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
-/// Deals contents: row i is mean_i + own_f - mean_f with f = from[i], the place that the content comes from.
+/// Deals contents: row i of the result is mean_i + own_f - mean_f, where f = from[i].
 Matrix32 dealt(const Matrix32& mean, const Matrix32& own, const std::vector<Index>& from);
 
 /// Sums the attention weights of one document along diagonals, and keeps its queries and keys.
 class AccountProbe : public Probe {
  public:
-  /// @param number  of the document among those of this length, from 0
+  /// @param number  number of the document among those of this length, from 0
   /// @param dealt   whether to keep the document whole
   AccountProbe(const AccountSite& site, Index number, const Document& document, bool dealt);
 
@@ -128,15 +128,15 @@ class AccountProbe : public Probe {
   Matrix weights_;  ///< (rows, 2 reach + 1)
 };
 
-/// Adds a tile's weights along the diagonals |t| <= reach, without the first token as query or key.
+/// Adds a tile's weights along the diagonals |t| <= reach. The first token is omitted, as query and as key.
 /// @param sums  (heads, 2 reach + 1)
 void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 
 /// Computes the attention of one layer from given queries and keys, with the layer's scale, soft cap, mask,
 /// position term and learned sinks. Probes see it as layer 0.
 /// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; may be empty
-/// @param head   the head that queries and keys belong to, if site.stack has one head; below 0: all heads
-/// @param rows   query rows to compute; empty: all
+/// @param head   number of the head if site.stack has only this head; below 0: site.stack has all heads
+/// @param rows   query rows to compute; empty: all rows
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes, Index head = -1,
                   const std::vector<RowSpan>& rows = {});

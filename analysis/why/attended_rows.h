@@ -15,8 +15,8 @@
 
 namespace headwave {
 
-/// Query rows that are accounted for, the same in every document: all rows of documents of up to 64 tokens,
-/// otherwise 8 neighbours at a random place in each eighth of the document.
+/// Query rows whose attention is accounted for. They are the same in every document: all rows if documents
+/// have up to 64 tokens, otherwise 8 neighbouring rows at a random place in each eighth of the document.
 std::vector<RowSpan> chosen_rows(Index length);
 
 /// Places of the queries in the given rows.
@@ -27,11 +27,11 @@ constexpr Index least_text_keys = 4;
 
 /// Marks text keys. @returns (keys)  1: text, 0: a special token, or the first token of a causal model
 Eigen::ArrayXf text_keys(AttentionKind kind, const std::vector<std::uint8_t>& key_stays, bool first_key_special);
-/// The same for the first `keys` tokens of a sequence.
+/// Marks the text keys among the first `keys` tokens of a sequence.
 Eigen::ArrayXf text_keys(AttentionKind kind, const TokenSequence& tokens, Index keys);
 
-/// Number of queries that must see an offset for it to count: an eighth of the largest number.
-/// @param count  queries that see each offset
+/// An offset counts only if at least this many queries see it: an eighth of the largest entry of `count`.
+/// @param count  for each offset, the number of queries that see it
 double enough_queries(const Vector& count);
 
 /// A number for every head, with its interval over documents.
@@ -51,14 +51,14 @@ std::array<double, 2> jackknife(const std::array<double, account_groups>& sums,
                                 const std::array<double, account_groups>& counts, double coverage = interval_coverage);
 
 /// Adds the Fields `quantity`, `quantity`_lower and `quantity`_upper.
-/// @param numbers      one for each entry of the axis before layer and head, or a single one
+/// @param numbers      one for each entry of the axis before layer and head, or a single HeadNumber
 /// @param undefined    meaning of a NaN of the quantity
 /// @param no_interval  meaning of a NaN of an end of its interval
 void add_numbers(Fields& fields, const std::string& quantity, const std::vector<Axis>& axes, const std::string& unit,
                  const std::string& long_name, std::span<const HeadNumber> numbers, const std::string& undefined,
                  const std::string& no_interval = "fewer than 6 documents of this length");
 
-/// Concatenates lists after cutting or extending each to `count` items, by default-constructed ones.
+/// Concatenates lists after cutting each list to `count` items, or extending it by default-constructed items.
 template <class Lists>
 auto filled_up(Lists&& lists, Index count) {
   std::vector<std::ranges::range_value_t<std::ranges::range_reference_t<Lists>>> all;
@@ -70,21 +70,21 @@ auto filled_up(Lists&& lists, Index count) {
   return all;
 }
 
-/// log (got + single) / (given + single): how much more attention an item gets than is predicted. Changes
-/// below 1e-4 count as 0, since they are within the rounding of float32 attention.
-/// @param single  attention that one token is expected to get; keeps the log small where little is predicted
+/// log (got + single) / (given + single): how much more attention an item gets than is predicted. A result
+/// within +-1e-4 counts as 0, since it may be rounding of float32.
+/// @param single  attention that one token is expected to get; keeps the log small if little is predicted
 double log_excess(double got, double given, double single);
 
-/// The words that occur in enough documents, numbered in ascending order of their token ids.
+/// Words (token ids) that occur in enough documents, numbered in ascending order of the ids.
 struct NumberedWords {
   std::vector<std::int32_t> ids;             ///< [word]
-  std::vector<Index> in_documents;           ///< [word]  number of documents in which a token of the word counts
-  std::vector<std::vector<Index>> of_token;  ///< [document] (tokens)  -1: the word is rare, or the token not counted
+  std::vector<Index> in_documents;           ///< [word]  number of documents in which the word counts
+  std::vector<std::vector<Index>> of_token;  ///< [document] (tokens)  word; -1: too rare, or the token does not count
 
   NumberedWords() = default;
   /// @param documents        [document] (tokens)  token ids
   /// @param counts           [document] (tokens)  whether a token counts
-  /// @param least_documents  documents in which a token of the word must count; 0: all words are numbered
+  /// @param least_documents  number of documents in which a numbered word must count; 0: number all words
   NumberedWords(const std::vector<std::vector<std::int32_t>>& documents, const std::vector<std::vector<bool>>& counts,
                 Index least_documents);
 
@@ -94,7 +94,7 @@ struct NumberedWords {
 
 Matrix32 rows_at(MatrixView32 all, const std::vector<Index>& places);
 
-/// A matrix of `length` rows: the given ones at `places`, zeros elsewhere.
+/// A matrix of `length` rows: the given rows at `places`, and zeros elsewhere.
 Matrix32 put_at(const Matrix32& rows, const std::vector<Index>& places, Index length);
 
 /// Rotates queries, keys or contents as a layer's rotary term does. Without a rotary term nothing changes.
@@ -110,7 +110,7 @@ class Turning {
     if (term_) term_->turn(rows, d_head_);
   }
 
-  /// Rotates rows that stand at `places` of a sequence of `length` tokens, backwards if `back` is true.
+  /// Rotates rows at `places` of a sequence of `length` tokens; in the reverse direction if `back` is true.
   [[nodiscard]] Matrix32 turned(const Matrix32& rows, const std::vector<Index>& places, Index length, bool back) const {
     if (!term_) return rows;
     Matrix32 all = put_at(rows, places, length);
@@ -131,17 +131,17 @@ class Turning {
   Index d_head_;
 };
 
-/// The documents whose attention is accounted for in bits, with what is the same in every layer.
+/// The documents whose attention is accounted for in bits, and the data that all layers share.
 struct AccountedDocuments {
   const AccountSite& site;
   const std::array<AccountHalf, 2>& halves;
   std::vector<const AccountDocument*> kept;       ///< all documents that were kept whole, by number
-  std::vector<const AccountDocument*> documents;  ///< the accounted ones, evenly spread over `kept`
+  std::vector<const AccountDocument*> documents;  ///< the accounted documents, evenly spread over `kept`
   std::vector<RowSpan> rows;                      ///< chosen_rows(), the same in every document
   std::vector<Index> queries;                     ///< places of the chosen queries
   std::vector<Index> row_of;                      ///< (T)  index of a query among the chosen ones; -1: not chosen
   bool known_words = true;                        ///< whether token ids are known
-  NumberedWords words;                            ///< all words of the keys of `documents`, if ids are known
+  NumberedWords words;                            ///< all words of the keys of `documents`, if token ids are known
 
   /// @param most  largest number of accounted documents
   /// @throws ShapeError if one half has no documents
@@ -155,18 +155,18 @@ struct AccountedDocuments {
   }
 };
 
-/// Attention of the chosen queries of one document in one layer, with its predictors. Equations are those of
+/// Attention of the chosen queries of one document in one layer, with its predictors; equations are in
 /// attention_bits.h. Special and first tokens, and queries that see too few text keys, take no part.
 struct AttendedDocument {
   Eigen::ArrayXf text;           ///< (keys)  1: a text key
   std::vector<Index> queries;    ///< places of the queries that take part, ascending
   std::vector<Index> rows;       ///< indices of these queries among the chosen rows
-  Matrix bits;                   ///< (heads, chosen rows)  (1)
-  Matrix32 mass;                 ///< (heads, chosen rows)  w, attention on text; 0: takes no part
-  Matrix32 within;               ///< (heads * chosen rows, keys)  A^X; 0 in rows that take no part
-  Matrix32 position;             ///< (heads * chosen rows, keys)  p_pos, this document removed from the means
+  Matrix bits;                   ///< (heads, chosen rows)  bits_i of (1)
+  Matrix32 mass;                 ///< (heads, chosen rows)  w, attention on text; 0: the query takes no part
+  Matrix32 within;               ///< (heads * chosen rows, keys)  A^X; 0 if the query takes no part
+  Matrix32 position;             ///< (heads * chosen rows, keys)  p_pos from means without this document
   Matrix32 drawn;                ///< (heads * chosen rows, keys)  mean of the draws of p_key
-  std::vector<Index> strongest;  ///< (heads * chosen rows)  key y of the experiments; -1: none stands out
+  std::vector<Index> strongest;  ///< (heads * chosen rows)  key y of the experiments; -1: no key stands out
   Vector followed, trials;       ///< (heads)  sum over swaps of the term in (6), and number of swaps
 };
 
@@ -174,8 +174,8 @@ struct AttendedDocument {
 struct AttendedLayer {
   const AccountedDocuments& accounted;
   std::size_t place = 0;                    ///< index of the layer in the grid
-  Matrix32 mean_query, mean_key;            ///< of every place over all documents, before rotation
-  Matrix32 position;                        ///< (heads * chosen rows, keys)  p_pos, all documents in the means
+  Matrix32 mean_query, mean_key;            ///< means of every place over all documents, before rotation
+  Matrix32 position;                        ///< (heads * chosen rows, keys)  p_pos from means over all documents
   std::vector<AttendedDocument> documents;  ///< in the order of accounted.documents
 
   [[nodiscard]] Index heads() const { return accounted.site.grid.heads; }
@@ -187,9 +187,9 @@ struct AttendedLayer {
   }
 };
 
-constexpr Index position_draws = 4;  ///< for p_pos, per document
-constexpr Index word_draws = 16;     ///< of other documents' queries for p_key, per document
-constexpr Index swaps_drawn = 4;     ///< random pairings of a document's keys for (6)
+constexpr Index position_draws = 4;  ///< number of draws of p_pos per document
+constexpr Index word_draws = 16;     ///< number of draws of p_key per document
+constexpr Index swaps_drawn = 4;     ///< number of random pairings of a document's keys for (6)
 
 /// Computes attention, predictors (2) and swaps (6) of one layer.
 AttendedLayer attended_layer(const AccountedDocuments& accounted, std::size_t place, std::uint64_t seed);

@@ -24,17 +24,16 @@ struct TokenTexts {
 
 /// Attention that the chosen queries of one document give to each of its keys.
 struct AttendedKeys {
-  Index number = 0;                ///< of the document among those of this length, from 0
+  Index number = 0;                ///< number of the document among those of this length, from 0
   std::vector<std::int32_t> ids;   ///< (keys)  token ids; empty: unknown
   std::vector<std::uint8_t> text;  ///< (keys)  1: a text key
-  Matrix32 got;                    ///< (rows, keys)  sum of the weights of the chosen queries; 0 unless text
-  Matrix32 mass;                   ///< (rows, chosen rows)  attention of a query on text; 0: it takes no part
+  Matrix32 got;   ///< (rows, keys)  sum of the weights from the chosen queries; 0 if the key is not text
+  Matrix32 mass;  ///< (rows, chosen rows)  attention of a query on text; 0: the query takes no part
 };
 
-/// Sums over documents.
 struct AttendedKeySums {
   ByDocument<AttendedKeys> documents;
-  TokenTexts texts;  ///< of keys and queries
+  TokenTexts texts;  ///< texts of keys and queries
 };
 
 /// Number of documents whose attended keys are kept: as many as fit into 64 MiB, but at least 8.
@@ -49,22 +48,26 @@ class AttendedKeyProbe : public RowLook {
  private:
   void row(const HeadRow& one) override;
 
-  std::vector<Index> row_of_;  ///< (T)  index among the chosen rows; -1: not chosen, special or first
+  std::vector<Index> row_of_;  ///< (T)  index among the chosen rows; -1: not chosen, or a special or first token
   Eigen::ArrayXf text_;
   AttendedKeys keys_;
   TokenTexts texts_;
 };
 
-/// Number of ways to classify words that may draw attention whatever the query is: rarity (number of
-/// occurrences, one class per power of 2), punctuation (no letter and no digit), capital (begins with one),
-/// digits (has one), continuation (continues a word that an earlier token began), and the word itself, which
-/// falls back on the combination of the others if the word is missing from the half that it is fitted on.
+/// Number of ways to classify words that may draw attention whatever the query is:
+///
+///     rarity         number of occurrences, one class per power of 2
+///     punctuation    the word has no letter and no digit
+///     capital        the word begins with a capital letter
+///     digits         the word has a digit
+///     continuation   the word continues a word that an earlier token began
+///     word itself    the word; if missing from the half that is fitted, its combination of the other classes
 constexpr std::size_t word_classes = 6;
 
-/// A word named for a head. The default is no word.
+/// A word named for a head. By default it holds no word.
 struct NamedWord {
   std::int32_t id = -1;
-  double number = not_defined;   ///< how much it stands out; the Field says in which measure
+  double number = not_defined;   ///< how much the word stands out; the Field says in which measure
   double q_value = not_defined;  ///< p-value adjusted for the number of words tested
 };
 
@@ -75,7 +78,7 @@ struct NamedWordFields {
 };
 
 /// Adds the Fields of named words.
-/// @param lists  lists of named words, of which the first `count` are used
+/// @param lists  lists of named words; of each list, the first `count` words are used
 template <class Lists>
 void add_named_words(Fields& fields, const std::vector<Axis>& axes, Lists&& lists, Index count, const TokenTexts& texts,
                      const NamedWordFields& names) {
@@ -88,26 +91,26 @@ void add_named_words(Fields& fields, const std::vector<Axis>& axes, Lists&& list
              names.unnamed);
 }
 
-/// Finds words that draw attention, and the classes of words that do.
+/// Finds words that draw attention, and classes of words that do.
 ///
-/// In document n the chosen queries give word v the attention G_nv, summed over its occurrences; p_pos of
-/// attention_bits() gives it E_nv. With c_n the mean of E_n over tokens,
+/// In document n the chosen queries give word v the attention G_nv, summed over its occurrences. p_pos of
+/// attention_bits() gives it the attention E_nv. With c_n the mean of E_n over tokens,
 ///
 ///     y_nv = log (G_nv + c_n) / (E_nv + c_n)                                                     (1)
 ///
-/// A word is found if the mean of y_nv over documents is above 0 by moderated_p_values(), with false
-/// discoveries controlled over the words of a head that occur in at least 3 documents. The 8 found words that
-/// add most bits are named. All documents with attended keys take part, not only the accounted ones.
+/// A word is found if the mean of y_nv over documents is above 0 by moderated_p_values(). False discoveries
+/// are controlled over the words of a head that occur in at least 3 documents. Of the words found, the 8 that
+/// add most bits are named. All documents with attended keys take part, not only the accounted documents.
 ///
-/// A class tilts p_pos as a hypothesis of attention_bits() does, by b(class), the log ratio of the attention
-/// that its words get to what p_pos gives them (2 added to both). b is fitted on one half of all documents,
-/// and its gain is measured on the accounted documents of the other half. For the word itself, the word's own
-/// b is shrunk to the b of its combination of classes instead of to 0.
+/// A class changes p_pos as a hypothesis of attention_bits() does, with f = b(class). Here b is the log of
+/// the ratio between the attention that the words of the class get and the attention that p_pos gives them (2
+/// is added to both). b is fitted on one half of all documents, and its gain is measured on the accounted
+/// documents of the other half. For the word itself, b is shrunk to the b of its combination of classes.
 ///
 /// Source: this project.
 class AttentionWords {
  public:
-  /// @param site, sums  outlive this
+  /// @param site, sums  must outlive this object
   AttentionWords(const AccountSite& site, const AttendedKeySums& sums);
 
   /// Finds and measures the words of one layer's heads. Several threads may call it for different layers.
@@ -131,7 +134,7 @@ class AttentionWords {
   bool known_ids_ = false;
   NumberedWords words_;                                     ///< all words; only text tokens count
   std::array<std::vector<Index>, word_classes - 1> class_;  ///< [way][word]  number of the word's class
-  std::vector<Index> combination_;                          ///< [word]  number of its combination of classes
+  std::vector<Index> combination_;                          ///< [word]  number of the word's combination of classes
   std::vector<std::vector<NamedWord>> named_;               ///< [row]  the word that adds most bits first
   std::vector<Index> found_;                                ///< [row]  number of words found, named or not
   std::array<HeadNumber, word_classes> gain_;               ///< bits; NaN: texts or ids are unknown
