@@ -49,7 +49,7 @@ for folder in tests/golden/families/*/; do
 done
 
 # Name and year of every source that a header names.
-grep -hrE -A3 '/// (@)?Source:' analysis core data reports job --include='*.h' | sed 's|^ *///||' | tr '\n' ' ' |
+grep -hrE -A3 '/// (@)?Source:' analysis core data reports job --include='*.h' | sed 's|^ *///||' | tr -s ' \n' ' ' |
   grep -oE '[A-Z][A-Za-z-]+( et al\.| and [A-Z][A-Za-z-]+|, [A-Z][A-Za-z-]+ and [A-Z][A-Za-z-]+)? (1[89]|20)[0-9][0-9]' | sort -u >"$work/sources"
 [ "$(wc -l <"$work/sources")" -ge 20 ] || complain "fewer than 20 sources were found in headers: is this test still reading them?"
 while read -r source; do
