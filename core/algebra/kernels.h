@@ -42,8 +42,8 @@ struct Kernels {
   /// @param shift  null: no shift
   void (*normalise)(Scalar* x, std::ptrdiff_t count, bool about_mean, double eps, const Scalar* scale,
                     const Scalar* shift);
-  /// sum x ln x, with 0 ln 0 = 0. Terms are Scalar, the sum is double. It is not finite if an entry is not
-  /// finite.
+  /// sum x ln x, with 0 ln 0 = 0. Terms are Scalar, and their sum is double. The sum is not finite if an
+  /// entry is not finite.
   double (*sum_x_log_x)(const Scalar* x, std::ptrdiff_t count);
   /// Adds the sums of the rows + cols - 1 diagonals to out, from the lower left corner on. They are summed
   /// row by row: out[x.rows - 1 - i + j] += x[i, j].
@@ -66,7 +66,7 @@ template <class Scalar>
 const Kernels<Scalar>* kernels_for(Vectors vectors);
 
 /// The kernels for the widest vectors of this processor, limited by the environment variable HEADWAVE_VECTORS
-/// (avx2, compiled). They are chosen once per process. Sums by different kernels differ in their last digits.
+/// (avx2, compiled). They are chosen once per process. Sums by different kernels may differ in last digits.
 /// @throws FormatError if HEADWAVE_VECTORS is not "widest", "avx2" or "compiled"
 template <class Scalar>
 const Kernels<Scalar>& kernels();

@@ -37,7 +37,7 @@ struct HeadInputs {
 /// Which keys a query may attend to, and what a mask adds to its scores.
 template <class Scalar>
 struct Mask {
-  bool causal = false;             ///< only keys j <= i
+  bool causal = false;             ///< whether a query i may attend only to keys j <= i
   MatrixViewOf<Scalar> additive;   ///< (n', n) added to the scaled scores; -infinity forbids a key; or empty
   Index window = 0;                ///< only keys with |i - j| < window; 0: no limit
   Index chunk = 0;                 ///< only keys with floor(j / chunk) = floor(i / chunk); 0: no limit

@@ -45,13 +45,13 @@ struct Norm {
   }
 };
 
-/// Clips both factors of a gated feed-forward network (gpt-oss), whose wide layer is then
+/// Clips both factors of a gated feed-forward network (gpt-oss), whose hidden layer is then
 ///
 ///     (clip(widen x) + 1) * g sigmoid(slope g),   g = min(gate x, limit)                       (1)
 ///
 /// where clip(u) limits u to -limit .. limit.
 struct GateClip {
-  float limit = 0;  ///< 0: nothing is clipped, and the wide layer is activation(gate x) * widen x
+  float limit = 0;  ///< 0: nothing is clipped, and the hidden layer is activation(gate x) * widen x
   float slope = 1;
 };
 
@@ -99,8 +99,7 @@ struct FeedForward {
 /// the chosen experts, or sigmoid(r) of each expert.
 enum class RouterScore { softmax, softmax_of_chosen, sigmoid };
 
-/// The worth of a group of experts: the worth of its best expert, or the summed worth of its two best
-/// experts.
+/// The worth of a group of experts: the worth of its best expert, or the sum over its two best experts.
 enum class GroupWorth { best, best_two };
 
 /// How a token chooses its experts; chosen_experts() has the equations.
@@ -110,7 +109,7 @@ struct RouterSpec {
   bool normalised = false;    ///< whether the scores of the chosen experts are divided by their sum
   bool weighs_input = false;  ///< whether a score multiplies the expert's input, not its output
   float scale = 1;            ///< factor of the scores of the chosen experts
-  Index groups = 1;           ///< number of groups; each has equally many consecutive experts
+  Index groups = 1;           ///< number of groups of equally many consecutive experts
   Index chosen_groups = 1;    ///< number of groups from which a token chooses
   GroupWorth worth = GroupWorth::best;
 };
@@ -120,7 +119,7 @@ struct RouterSpec {
 ///     1 + strength ln(1 + floor((i + 1) / step))                                               (1)
 struct QueryTemperature {
   double strength = 0;  ///< 0: the factor is 1
-  double step = 1;      ///< tokens
+  double step = 1;      ///< in tokens
 
   [[nodiscard]] double at(Index position) const {
     return 1 + strength * std::log1p(std::floor(static_cast<double>(position + 1) / step));
@@ -138,7 +137,7 @@ struct Mixture {
   [[nodiscard]] bool empty() const { return router.empty(); }
 };
 
-/// One layer. Parts that a family does not have are empty.
+/// One layer. Parts that a model does not have are empty.
 struct Block {
   Norm self_norm;
   AttentionWeights self;
@@ -146,7 +145,7 @@ struct Block {
   Norm cross_norm;
   AttentionWeights cross;  ///< cross-attention, in the decoder of an encoder-decoder
   Norm feed_forward_norm;
-  FeedForward feed_forward;      ///< network of every token, in a layer with experts the shared expert; or empty
+  FeedForward feed_forward;      ///< network of all tokens: with experts, the shared expert; or empty
   Mixture mixture;               ///< experts, whose outputs are added to the output of feed_forward; or empty
   Norm feed_forward_added_norm;  ///< pre-norm only: norm of the output of feed-forward
 };
@@ -154,7 +153,7 @@ struct Block {
 /// Sizes and options that all blocks of a stack share.
 struct BlockSpec {
   NormPlace norm_place = NormPlace::post;
-  bool parallel = false;  ///< pre-norm only: attention and feed-forward read the same x, both outputs are added
+  bool parallel = false;  ///< pre-norm only: attention and feed-forward read the same x
   Activation activation = Activation::gelu;
   GateClip gate_clip = {};
   RouterSpec router = {};  ///< used by layers with experts

@@ -9,7 +9,7 @@
 
 namespace headwave {
 
-/// Where a query may look: its whole sequence (self), only back and at itself (causal), or another sequence
+/// What a query may attend to: its sequence (self), tokens up to itself (causal), or another sequence
 /// (cross).
 enum class AttentionKind { self, causal, cross };
 
@@ -51,7 +51,7 @@ struct TokenSequence {
 /// over documents. In an encoder-decoder the encoder reads this sequence and the decoder reads `target`.
 struct Document : TokenSequence {
   std::string name;                 ///< where it comes from, for example "wiki.test.raw, tokens 512 to 1023"
-  TokenSequence target;             ///< (T')  empty: there is none
+  TokenSequence target;             ///< (T') what the decoder reads; empty: there is no decoder
   std::vector<StoredLayer> stored;  ///< empty: the model is run on the ids
 
   /// Name in messages.

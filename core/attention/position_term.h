@@ -66,7 +66,7 @@ class LinearBias : public ScoreBias {
   Vector slope_;
 };
 
-/// Biases that are given for every head and offset. At offsets beyond the given range the bias is zero.
+/// A table of biases, one for every head and offset. At offsets beyond the given range the bias is zero.
 class OffsetBias : public ScoreBias {
  public:
   /// @param bias  (heads, 2 reach + 1)  at offsets t = -reach .. reach
@@ -82,7 +82,7 @@ class OffsetBias : public ScoreBias {
 
 struct BucketOptions {
   Index farthest = 128;       ///< all distances from here on share the last bucket
-  bool bidirectional = true;  ///< half of the buckets are for keys to the right; else these share bucket 0
+  bool bidirectional = true;  ///< half of the buckets are for keys to the right; else these keys share bucket 0
 };
 
 /// Learned biases of every head and bucket of distances (T5's relative attention). Each near distance has its
@@ -121,13 +121,12 @@ struct RotaryOptions {
   RotaryScaling scaling = RotaryScaling::none;
   double factor = 1;            ///< s, the factor by which positions are stretched
   double trained = 0;           ///< M, tokens of a training text; not used by none, linear and proportional
-  double low = 1, high = 4;     ///< llama3: stretch fully below `low` turns in M tokens, not at all above `high`
-  double fast = 32, slow = 1;   ///< yarn: stretch fully below `slow` turns in M tokens, not at all above `fast`
+  double low = 1, high = 4;     ///< llama3: frequencies below `low` turns in M tokens are stretched, above `high` kept
+  double fast = 32, slow = 1;   ///< yarn: frequencies below `slow` turns in M tokens are stretched, above `fast` kept
   bool whole_channels = true;   ///< yarn: whether the transition begins and ends at whole channels
   double attention_factor = 1;  ///< yarn, longrope: factor of queries and of keys
-  std::vector<double> short_factors = {},
-                      long_factors = {};  ///< longrope: (r/2) for texts up to M tokens, for longer texts
-  double share = 1;                       ///< proportional: share of the pairs that rotate; these are the fastest pairs
+  std::vector<double> short_factors = {}, long_factors = {};  ///< longrope: (r/2) factors up to M tokens, and beyond
+  double share = 1;  ///< proportional: share of the pairs that rotate; these are the fastest pairs
 };
 
 /// The two channels x_a, x_b of a head that rotate together as pair m.
@@ -175,7 +174,8 @@ class RotaryTerm {
 };
 
 struct DisentangledOptions {
-  Index farthest = 512;  ///< M: offsets of M and more share a row; with buckets, the largest offset that they cover
+  Index farthest =
+      512;            ///< M: offsets of M tokens and more share a row; with buckets, the largest offset that they cover
   Index buckets = 0;  ///< b, rows on each side: near offsets have their own row, far offsets share rows; 0: none share
 };
 
@@ -216,7 +216,7 @@ class DisentangledTerm;
 struct PositionTerm {
   std::shared_ptr<const ScoreBias> added = nullptr;            ///< bias of the scaled scores at each offset
   std::shared_ptr<const RotaryTerm> turned = nullptr;          ///< rotates each query and key by its own position
-  std::shared_ptr<const DisentangledTerm> compared = nullptr;  ///< compares queries and keys with vectors of offsets
+  std::shared_ptr<const DisentangledTerm> compared = nullptr;  ///< compares tokens with vectors of relative positions
 
   explicit operator bool() const { return added || turned || compared; }
   /// "rotary", "disentangled terms" or the name of the bias; empty if all members are null.

@@ -61,8 +61,8 @@ struct TileOf {
   }
 };
 
-using Tile = TileOf<float>;     ///< attention of models
-using Tile64 = TileOf<double>;  ///< attention in double: worked examples and oracles
+using Tile = TileOf<float>;     ///< attention of models, in float
+using Tile64 = TileOf<double>;  ///< attention in double, for worked examples and oracles
 
 /// The states that a layer projects to queries, keys and values, or in cross-attention only to queries.
 struct LayerInput {
@@ -104,7 +104,7 @@ enum class Sublayer { attention, cross_attention, feed_forward };
 /// The output of a sublayer, which is added to the residual stream after added_norm and residual_scale.
 struct StreamAddition {
   Index layer = 0;
-  AttentionKind kind = AttentionKind::self;  ///< self or causal, the stack's own kind, whichever the sublayer is
+  AttentionKind kind = AttentionKind::self;  ///< own kind of the stack, self or causal, for every sublayer
   Sublayer sublayer = Sublayer::attention;
   MatrixView32 added;  ///< (T, d_model)
   VectorView32 bias;   ///< (d_model) bias of the last projection, a part of `added`; or empty
@@ -134,11 +134,10 @@ class Probe {
   /// Called once per layer, before the layer's tiles, if states are known.
   virtual void see(const LayerInput& /*input*/) {}
 
-  /// Called for every tile: layers in order, rows in order within a layer.
+  /// Called for every tile, in the order of layers and of rows within a layer.
   virtual void see(const Tile& tile) = 0;
 
-  /// Called for every tile of attention in double. The default rounds it to float and calls see() with that
-  /// tile.
+  /// Called for every tile of attention in double. The default calls see() with the tile rounded to float.
   virtual void see(const Tile64& tile);
 
   /// Called once per layer, after the layer's input and before its tiles, if the probe wants values. Not

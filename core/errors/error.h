@@ -20,8 +20,7 @@ struct Remedy {
   bool operator==(const Remedy&) const = default;
 };
 
-/// The remedy that gives an option, such as give("documents", "50 or fewer") or give("resume", "", "to go
-/// on").
+/// The remedy that gives an option, as in give("documents", "50 or fewer") or give("resume", "", "to go on").
 Remedy give(std::string option, std::string value = "", std::string effect = "");
 
 /// The remedy that omits an option, for example omit("apply_norm").

@@ -13,7 +13,7 @@ namespace headwave {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The known name that is closest to a typed word. This is the name at the smallest edit distance, if the
-/// distance is at most a third of the word's length, or 1 for short words. Ties go to the first name. If
+/// distance is at most a third of the word's length, or 1 if that is larger. Ties go to the first name. If
 /// there is no such name and the word has 3 or more characters, it is the first name that begins with the
 /// word. Otherwise the result is empty.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& known);

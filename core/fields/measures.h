@@ -22,8 +22,8 @@ struct Measure {
   bool interval = false;      ///< whether the table also has the measure's interval over documents
   bool p_value = false;       ///< whether the table also has its p value under the null, the Field group/p_value
 
-  /// The name of the Field for one end of the measure's interval. For the end "lower" of the Field group/part
-  /// it is group/part_lower, and of group/predicted_offset it is group/lower.
+  /// The name of the Field with one end of the measure's interval. The lower end of group/part is
+  /// group/part_lower, but the lower end of group/predicted_offset is group/lower.
   [[nodiscard]] std::string end(const char* which) const;
 };
 
@@ -43,7 +43,7 @@ std::vector<HeadName> heads_of(const FieldHeads& heads);
 
 /// The numbers of a Field, or its words (strings or meanings of flags), for the given heads.
 /// @param part  coordinate to read on the Field's third axis
-/// @returns one value per head: NaN or "" if the Field does not have the head, or the result not the Field
+/// @returns one value per head: NaN or "" if the Field lacks the head, or the result lacks the Field
 /// @throws ShapeError as head_doubles()
 std::vector<double> numbers_of_heads(const Result& result, std::string_view field, std::string_view part,
                                      const std::vector<HeadName>& heads);

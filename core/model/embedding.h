@@ -39,7 +39,7 @@ class WordTable {
 
  private:
   MatrixView32 rows_;
-  ReadRows read_;  ///< null: `rows_` are in memory
+  ReadRows read_;  ///< reads rows on demand; null: `rows_` are in memory
 };
 
 /// Turns tokens into the input of the first block: projection(norm(scale * word + position + token type 0)),
@@ -49,8 +49,8 @@ struct Embedding {
   float word_scale = 1;      ///< sqrt(d_model) in the original Transformer
   MatrixView32 positions;    ///< (longest document, d_embedding) row n is added to token n; empty: no position table
   MatrixView32 token_types;  ///< (types, d_embedding); or empty
-  Norm norm;                 ///< or empty
-  Linear projection = {};    ///< to d_model, in models with factorised embeddings (ALBERT, ELECTRA); or empty
+  Norm norm;                 ///< norm of the sum of embeddings; or empty
+  Linear projection = {};    ///< projects to d_model if embeddings are factorised (ALBERT, ELECTRA); or empty
   Index refused_word = -1;   ///< id that no document may contain: ESM's mask, which would change the scale of words
 };
 

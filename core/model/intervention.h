@@ -68,7 +68,7 @@ Model words_only(const Model& model);
 /// norm(position + token type 0), not the position table itself.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 ("positions only").
-/// @throws ShapeError if a stack has no position table, since its input would be 0, even with a position term
+/// @throws ShapeError if a stack has no position table. A position term is not enough: inputs would be 0
 Model positions_only(const Model& model);
 
 /// Ablation: the given heads add nothing to the residual stream. Their attention is still computed.
@@ -109,8 +109,7 @@ std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint
 ///     score'(t) = Re sum_m conj(q_m) k_m e^{i theta_m (t + u)} + channels that do not rotate  (4)
 ///
 /// With t = j - i, (4) is the score that the same query and key would have at offset t + u. Rotating the
-/// head's keys by e^{i theta_m u} would give the same scores. Queries are rotated since heads may share a key
-/// head.
+/// head's keys by e^{i theta_m u} would give the same scores. Queries are rotated since heads may share keys.
 ///
 /// Source: this project; rotation after Su et al. 2021, equation 34.
 /// @param query   (T, heads * d_head)  projected, with their norm if the model has one, not yet rotated

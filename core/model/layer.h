@@ -24,8 +24,8 @@ void normalise(Matrix32& x, const Norm& norm);
 /// @throws ShapeError if the width of x is not a multiple of the norm's width
 void normalise_heads(Matrix32& x, const Norm& norm);
 
-/// Share of rows that can be the output of a norm. With z = (x - shift) / scale, the row before scale and
-/// shift, such a row has
+/// Share of rows that can be the output of a norm. Before scale and shift such a row is z = (x - shift) /
+/// scale, which has
 ///
 ///     layer: |mean z| <= 0.1 and |variance z - 1| <= 0.1;  rms: |mean square z - 1| <= 0.1          (1)
 ///
@@ -66,7 +66,7 @@ struct Chosen {
 ///     chosen: the k experts of the largest worth, within the groups of the largest worth        (2)
 ///     weight_e = scale s_e,   or scale s_e / sum of s over the chosen                           (3)
 ///
-/// With softmax_of_chosen, s is r in (1) and the softmax of r over the chosen experts in (3). Ties go to the
+/// With softmax_of_chosen, s is r in (1) and softmax of r over the chosen experts in (3). Ties go to the
 /// first.
 ///
 /// Source: Shazeer et al. 2017, section 2.1; groups after DeepSeek-AI 2024 (V2), section 2.2; the correction after Wang et
@@ -80,8 +80,7 @@ Chosen chosen_experts(MatrixView32 r, VectorView32 correction, const RouterSpec&
 ///
 ///     y = sigmoid(shared_weight x) f(x) + sum_e weight_e f_e(x)                                 (4)
 ///
-/// If weights multiply the input, the sum is sum_e f_e(weight_e x). Experts compute only tokens that chose
-/// them.
+/// If weights multiply inputs, the sum is sum_e f_e(weight_e x). Experts compute only tokens that chose them.
 /// @param x  (T, d_model)
 /// @returns (T, d_model)
 /// @throws ShapeError if the widths differ

@@ -57,8 +57,8 @@ Index rows_to_read(const Stack& stack, Index asked);
 ///     post-norm:  x = projection(embedding norm(PE + token type 0)), each part if the model has it     (1)
 ///     pre-norm:   the layer's own norm of x                                                            (2)
 ///
-/// PE is the position table. For layer 0 this is exact. For other layers it is a proxy, since the blocks
-/// below changed x. EmbeddingMeans computes the same with words, averaged over all words.
+/// PE is the position table. For layer 0 this is exact. For other layers it is a proxy, since earlier blocks
+/// changed x. EmbeddingMeans computes the same with words, averaged over all words.
 /// @returns (positions, d_model); empty if the model has no position table
 /// @throws ShapeError if there is no such layer
 Matrix layer_positions(const Stack& stack, Index layer);
@@ -75,7 +75,7 @@ Matrix position_rows(const Stack& stack, Index length);
 ///
 /// Here norm stands for all norms between the sum of embeddings and the layer's projections: the norm of the
 /// embeddings if there is one, then, in pre-norm models, the layer's own first norm. If embeddings are
-/// projected to the model's width, both results are projected last. All words have the same weight. The mean
+/// projected to the model's width, both results are projected last. All words count equally. The mean
 /// position is the mean of the trained rows, or of the first T rows if T is larger than their number.
 ///
 /// A norm divides by a length that depends on the word, so (1) is not the norm of a position plus the mean
@@ -88,7 +88,7 @@ Matrix position_rows(const Stack& stack, Index length);
 /// If there are two norms, one after the other, (3) does not apply, and every word is normalised by itself.
 ///
 /// For layer 0 this describes the model with its words in random order. For other layers it is a proxy, since
-/// the blocks below changed the states.
+/// earlier blocks changed the states.
 class EmbeddingMeans {
  public:
   /// @param stack    must outlive the means
@@ -125,7 +125,7 @@ class EmbeddingMeans {
   int threads_;
   Vector32 ones_;
   std::map<std::tuple<bool, float, NormKind>, Means>
-      means_;  ///< by the own norm of the layer: whether it exists, eps, kind
+      means_;  ///< keyed by the layer's own norm: whether it exists, eps, kind
 };
 
 }  // namespace headwave

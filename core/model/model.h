@@ -38,10 +38,10 @@ class LayerStore {
 /// Layers of a stack whose window, chunks or position term differ from the rest of the stack, for example
 /// local layers among global layers, or layers without rotation.
 struct OtherLayers {
-  std::vector<Index> layers;     ///< ascending; empty: all layers are alike
-  Index window = 0, chunk = 0;   ///< replace those of BlockSpec
+  std::vector<Index> layers;     ///< layer numbers, ascending; empty: all layers are alike
+  Index window = 0, chunk = 0;   ///< used in place of BlockSpec's window and chunk
   QueryTemperature temperature;  ///< scales the queries of these layers only
-  PositionTerm position_term;    ///< replaces the stack's
+  PositionTerm position_term;    ///< used in place of the stack's position term
 };
 
 /// A tower of blocks: an encoder or a decoder.
@@ -51,7 +51,7 @@ struct Stack {
   /// One block per layer. If there is a `store`, the blocks hold only norms. Their other weights are views
   /// with a shape and null data().
   std::vector<Block> blocks;
-  Norm final_norm;             ///< after the last block; empty in post-norm models
+  Norm final_norm;             ///< norm after the last block; empty in post-norm models
   PositionTerm position_term;  ///< how attention uses relative positions; may be empty
   OtherLayers others;
   std::shared_ptr<const LayerStore> store;  ///< reads weights layer by layer; null: `blocks` holds them all
@@ -87,10 +87,10 @@ struct Stack {
 
 /// Predicts tokens from final states; see logits() for the equation. Each part is optional except `words`.
 struct PredictionHead {
-  Linear transform;  ///< in masked language models
+  Linear transform;  ///< applied to states first, in masked language models
   Activation activation = Activation::gelu;
   Norm transform_norm;
-  float state_scale = 1;  ///< 1/sqrt(d_model) in T5 with tied words
+  float state_scale = 1;  ///< factor of states: 1/sqrt(d_model) in T5 with tied words
   Linear words;           ///< (vocabulary, d_model)  often equal to the word embeddings
   float soft_cap = 0;     ///< logits s become cap tanh(s / cap); 0: no cap
 };
@@ -99,19 +99,19 @@ struct PredictionHead {
 struct Model {
   std::string family;            ///< "bert", "gpt2", "llama", ...
   Stack stack;                   ///< the encoder, or the decoder of a decoder-only model
-  std::optional<Stack> decoder;  ///< in encoder-decoders
+  std::optional<Stack> decoder;  ///< the decoder of an encoder-decoder; else unset
   Index longest = 0;             ///< length of the longest allowed document or target, in tokens; 0: no limit
   /// Reads the prediction head, which few analyses need and which may be as large as all layers. Null: the
   /// model has no prediction head.
   std::function<std::shared_ptr<const PredictionHead>()> read_prediction;
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
-  /// Gives memory of weights that are mapped from a file back to the system. The weights are read from the
-  /// file again on the next access. Null: no weights are mapped.
+  /// Frees the memory of weights that are mapped from a file. The next access reads them from the file again.
+  /// Null: no weights are mapped.
   std::function<void()> let_go;
 
   /// Whether weights are read layer by layer. Documents then pass through the model side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
-  /// The kinds of attention in the model: one, or in an encoder-decoder self, causal and cross.
+  /// The kinds of attention in the model: one kind, or self, causal and cross in an encoder-decoder.
   [[nodiscard]] std::vector<AttentionKind> kinds() const;
   /// The stack that has a kind of attention: cross-attention belongs to the decoder.
   [[nodiscard]] const Stack& stack_of(AttentionKind kind) const;

@@ -43,9 +43,8 @@ MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
 /// @throws ShapeError if there are no rows, or more than `length`; NumericError if an entry is not finite
 MatrixC padded_dft(MatrixView columns, Index length);
 
-/// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, but squares may
-/// leave the range of doubles: magnitudes below 1e-154 are inexact or 0, and magnitudes above 1e154 are
-/// infinite.
+/// Absolute values, sqrt(re^2 + im^2) entry by entry. Much faster than std::abs, but squares may leave the
+/// range of doubles: magnitudes below 1e-154 are inexact or 0, and magnitudes above 1e154 are infinite.
 Matrix magnitudes(const MatrixC& values);
 
 /// Absolute value of real_dft(): the amplitude spectrum of each real column, not normalised.

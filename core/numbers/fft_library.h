@@ -30,7 +30,7 @@ const FftLibrary* fftw_library();
 
 /// The FFT module of Eigen (MPL 2), which every build has.
 ///
-/// If T has a large prime factor p, where the module takes O(T p) steps, it is computed as a convolution:
+/// If T has a large prime factor p, where the module takes O(T p) steps, the transform is a convolution:
 ///
 ///     F[f] = w[f] sum_n (x[n] w[n]) conj(w[f - n]),   w[n] = e^{-pi i n^2 / T}                      (1)
 ///

@@ -63,12 +63,10 @@ struct PlantedModel {
 
 /// Builds the model of (1).
 /// @throws ShapeError if d_model or d_head cannot hold the waves and words, layers have no heads or different
-///         numbers of heads, a head has a wrong number of amplitudes, or a head should read words and there
-///         are none
+///         numbers of heads, a head has a wrong number of amplitudes, or a head that reads words finds none
 PlantedModel planted_model(const PlantedSpec& spec);
 
-/// The truth as Fields planted/kind and planted/offset (layer, head). It is NaN if the head prefers no
-/// offset.
+/// The truth as Fields planted/kind and planted/offset (layer, head), NaN if a head prefers no offset.
 std::vector<Field> describe(const PlantedModel& planted);
 
 /// The model of `headwave demo`: 4 layers with 8 heads each. Every layer has, in random order, adjacent heads

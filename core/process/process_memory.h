@@ -10,7 +10,7 @@ std::int64_t resident_bytes();
 /// Maximum of the resident memory since the process started, in bytes.
 std::int64_t most_resident_bytes();
 
-/// Gives freed memory that the allocator still holds back to the system.
+/// Returns freed memory, which the allocator still holds in small pieces, to the system.
 void give_back_freed_memory();
 
 /// Bytes that this process can use without swapping, within the limit of its control group; huge if unknown.

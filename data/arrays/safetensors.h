@@ -22,10 +22,10 @@ namespace headwave {
 /// One tensor of a safetensors file, as its header describes it.
 struct TensorInfo {
   std::string name;
-  std::string dtype;         ///< as written: "F32", "F16", "BF16", "I64", "BOOL", ...
+  std::string dtype;         ///< type as the file writes it: "F32", "F16", "BF16", "I64", ...
   std::vector<Index> shape;  ///< empty: a single number
   std::size_t begin = 0;     ///< first byte, counted from the end of the header
-  std::size_t end = 0;       ///< one past the last byte
+  std::size_t end = 0;       ///< one past the last byte, counted in the same way
 
   [[nodiscard]] Index size() const;  ///< number of entries
 };
@@ -67,7 +67,7 @@ class SafetensorsFile {
   /// @param first  the first byte, counted from the tensor's beginning
   /// @throws IoError if the file was cut short meanwhile, or cannot be read
   void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const;
-  /// Gives the memory of a tensor's mapped bytes back to the system; see MappedFile::let_go().
+  /// Frees the memory of a tensor's mapped bytes; see MappedFile::let_go().
   void let_go(const TensorInfo& tensor) const;
 
  private:
@@ -162,7 +162,7 @@ class Checkpoint {
   [[nodiscard]] std::span<const std::byte> bytes(const std::string& name, const std::vector<Index>& shape) const;
   /// Checks the type and shape in the header. @throws FormatError as matrix()
   void require(const std::string& name, const std::vector<Index>& shape) const;
-  /// Gives the memory of a tensor that is mapped from a file back to the system until the next access.
+  /// Frees the memory of a tensor that is mapped from a file. The next access reads the file again.
   void let_go(const std::string& name) const;
 
  private:

@@ -39,8 +39,7 @@ class FileBytes {
 
 /// A file mapped read-only into memory. Pages are read when they are first touched, and shared between
 /// processes. The mapping lasts as long as the object, so code that hands out views of the bytes keeps the
-/// object in a std::shared_ptr. If another program cuts the file short, touching a lost page ends this
-/// program.
+/// object in a std::shared_ptr. If the file is cut short meanwhile, touching a lost page ends this program.
 class MappedFile {
  public:
   /// Maps a whole file, which may be empty.
@@ -57,8 +56,8 @@ class MappedFile {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
   [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
-  /// Gives the memory of some bytes back to the system. They are read again when touched. Memory goes in
-  /// whole pieces of 2 MB, since the system may hold a file in pages of that size.
+  /// Frees the memory of some bytes, which are read again when touched. Memory goes in whole pieces of 2 MB,
+  /// since the system may hold a file in pages of that size.
   void let_go(std::size_t first, std::size_t count) const;
 
  private:

@@ -47,9 +47,8 @@ FileDescriptor nameless_file();
 /// @throws IoError if another process or object holds the lock, or the file cannot be opened
 FileDescriptor locked_file(const std::filesystem::path& path);
 
-/// A lock file, which only one process at a time can hold. It protects the files beside it from other
-/// processes that also ask for the lock. The file exists while it is held, and stays if its process is
-/// killed.
+/// A lock file, which only one process at a time can hold. It protects files beside it from other processes
+/// that also ask for the lock. The file exists while it is held, and stays if its process is killed.
 class LockFile {
  public:
   /// @throws IoError if another process holds the lock, or the file cannot be created

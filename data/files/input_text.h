@@ -66,7 +66,7 @@ class InputText {
   [[nodiscard]] std::string_view text() const { return text_; }
   /// The text's name in messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// `source_file` and `source_sha256`: path and digest of the whole file, or name and digest of a text in
+  /// `source_file`, `source_sha256`: path and digest of the whole file, or name and digest of a text in
   /// memory.
   [[nodiscard]] const Attributes& provenance() const { return provenance_; }
 

@@ -39,7 +39,7 @@ class JsonObject {
   [[nodiscard]] bool has(const std::string& key) const { return find(key) != nullptr; }
   /// @returns the value of an entry; nullptr if it is absent or null
   [[nodiscard]] const nlohmann::json* find(const std::string& key) const;
-  /// @throws FormatError if it is absent, as do all functions below without a fallback but optional_flag()
+  /// @throws FormatError if it is absent. So do all functions below without a fallback but optional_flag()
   [[nodiscard]] const nlohmann::json& at(const std::string& key) const;
   [[nodiscard]] JsonObject object(const std::string& key) const;
   [[nodiscard]] const std::vector<nlohmann::json>& list(const std::string& key) const;

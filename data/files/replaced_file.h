@@ -63,8 +63,8 @@ void write_text(const std::filesystem::path& path, std::string_view text);
 /// @throws IoError if a folder cannot be created
 void make_folder(const std::filesystem::path& folder);
 
-/// Whether a name fits a pattern in which '#' stands for a number in digits: "block-#-of-#.part". Only files
-/// with such a name are removed as left-overs of headwave.
+/// Whether a name fits a pattern in which '#' stands for a number in digits: "block-#-of-#.part". Left-over
+/// files are removed only if they have such a name.
 bool is_numbered_name(std::string_view name, std::string_view pattern);
 
 }  // namespace headwave

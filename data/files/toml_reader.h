@@ -29,8 +29,7 @@ using Setting = std::variant<bool, std::int64_t, double, std::string, std::vecto
 using Settings = std::map<std::string, Setting>;
 
 /// Writes settings as TOML, one per line in the order of names, such as `documents = 50`. The last line has
-/// no line end. Doubles have the fewest digits that give the same value, and a point or an exponent: 0.05,
-/// 3.0.
+/// no line end. Doubles have the fewest digits that give the same value, and a point or exponent: 0.05, 3.0.
 std::string toml_text(const Settings& settings);
 
 }  // namespace headwave

@@ -8,8 +8,7 @@
 namespace headwave {
 
 /// Replaces every ill-formed byte sequence by U+FFFD: one U+FFFD for the longest incomplete beginning of a
-/// character, and one for any other byte. Rust's from_utf8_lossy and section 3.9 of the Unicode standard do
-/// the same.
+/// character, and one for any other byte. Rust's from_utf8_lossy and section 3.9 of Unicode do the same.
 /// @param text  at most 1 GiB
 /// @throws ShapeError if the text is longer
 std::string valid_utf8(std::string_view text);

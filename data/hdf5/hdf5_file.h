@@ -16,7 +16,7 @@ struct Hdf5Node {
   std::string path;          ///< "/layer_0/query"
   std::string kind;          ///< "group", "dataset", "type", "link", or "unreadable"
   std::vector<Index> shape;  ///< shape of a dataset; empty: a single entry, or no entries
-  std::string dtype;         ///< of a dataset or type: "float32", "int64", "string", "bool", "compound", ...
+  std::string dtype;         ///< type of a dataset's entries, or the type itself: "float32", "string", "compound", ...
   std::string storage;       ///< for a dataset "chunks (1, 12, 64), shuffle, gzip 2"; for a link its target; for an
                              ///< unreadable object the reason
   Attributes attributes;

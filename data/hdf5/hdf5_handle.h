@@ -53,8 +53,7 @@ class Hdf5Session {
   const char* read_before_;
 };
 
-/// Why the library's last call failed, in the library's own words, on one line. Call it right after that
-/// call.
+/// Why the library's last call failed, in the library's words, on one line. Call it right after that call.
 std::string hdf5_reason();
 
 /// Whether the last call failed because the system could not read the file. Otherwise the file is damaged.
@@ -66,7 +65,7 @@ bool hdf5_read_failed_by_system();
 [[noreturn]] void fail_hdf5_read(const std::string& what = "");
 
 /// The type of IEEE 754 half-precision floats, as numpy stores them.
-/// @throws IoError if the library refuses
+/// @throws IoError if the library cannot make the type
 Hdf5Handle hdf5_half_type();
 
 }  // namespace headwave

@@ -37,8 +37,7 @@ struct Listing {
 };
 
 /// Lists what a path contains: a headwave result, an HDF5, safetensors, .npy or .npz file, a model directory
-/// or a folder of .npy files. The format of a file is recognised by its content. Only headers are read, no
-/// arrays.
+/// or a folder of .npy files. The format of a file is recognised by its content. Only headers are read.
 /// @throws IoError if the path cannot be read; FormatError if the path is none of these, or is damaged
 Listing listing_of(const std::filesystem::path& path);
 

@@ -14,7 +14,7 @@ namespace headwave {
 /// A family's map file, data/models/families/FAMILY.toml. It is compiled into the program, so that it is
 /// found wherever the program is installed.
 struct FamilyFile {
-  std::string_view family;  ///< as in config.json: "bert", "gpt_neox"
+  std::string_view family;  ///< name in config.json, for example "bert"
   std::string_view text;
 };
 
@@ -36,8 +36,8 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 /// @throws IoError if the file cannot be read; FormatError naming the file, and the line or entry
 ModelMap model_map_of(const std::filesystem::path& file, const ModelFacts& facts);
 
-/// Rotary positions as config.json describes them. `keys` are a family's names of settings and their
-/// defaults, which its map gives under [positions.rope].
+/// Rotary positions as config.json describes them. `keys` has the family's names of the settings and their
+/// defaults, from [positions.rope] of its map.
 /// @param d_head  channels of a head
 /// @throws FormatError naming the kind of scaling if it is not known
 RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RopeKeys& keys = {});

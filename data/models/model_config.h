@@ -44,7 +44,7 @@ class ModelConfig : public JsonObject {
   [[nodiscard]] std::vector<std::string> words(const std::string& key) const;
   /// A list of finite numbers; empty if the setting is absent.
   [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
-  /// A string for each of `count` layers. Integers become strings. GPT-Neo's [[["global", "local"], 12]] is
+  /// A string for each of `count` layers. Integers become strings. [[["global", "local"], 12]] (GPT-Neo) is
   /// expanded.
   /// @throws FormatError also if the setting is absent, or its list is shorter
   [[nodiscard]] std::vector<std::string> by_layer(const std::string& key, Index count) const;
@@ -64,7 +64,7 @@ class ModelConfig : public JsonObject {
  private:
   [[nodiscard]] const nlohmann::json* look(const std::string& key) const override;
 
-  std::string prefix_;  ///< begins this object's names in `asked_`, for example "rope_scaling."
+  std::string prefix_;  ///< beginning of this object's names in `asked_`, such as "rope_scaling."
   std::shared_ptr<std::set<std::string>> asked_ = std::make_shared<std::set<std::string>>();  ///< shared by its objects
 };
 

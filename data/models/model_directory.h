@@ -17,8 +17,8 @@ namespace headwave {
 class Checkpoint;
 
 /// Where weights are while documents pass through the model: all in memory, or each layer read when it is
-/// needed, which is slower. `either` means memory if the weights take at most half of what is free. Results
-/// are identical.
+/// needed, which is slower. `either` means memory if the weights take at most half of the free memory.
+/// Results are identical.
 enum class WeightsIn { memory, layers, either };
 
 /// The files of a model: a Hugging Face folder with config.json and model.safetensors (or its shards), or a
@@ -73,8 +73,7 @@ struct ModelCheck {
 /// @throws as model_map()
 ModelCheck model_check(const ModelPlace& place);
 
-/// The position table or sinusoids of a model, from the row of token 0 on. The checkpoint may lack other
-/// tensors.
+/// The position table or sinusoids of a model, from the row of token 0 on. Other tensors may be missing.
 /// @returns (positions, d_model), or (positions, d_embedding) if word embeddings are narrower than d_model
 /// @throws FormatError if the model has neither, or the table is not finite
 Matrix32 position_table(const ModelPlace& place);
@@ -92,13 +91,12 @@ std::vector<std::int32_t> configured_ids(const ModelPlace& place, std::initializ
 std::int32_t decoder_start(const std::filesystem::path& folder);
 
 /// The provenance of a model in a result. `model` is its path. `model_sha256` has the digests of the weights
-/// and of those of config.json and the map that were read. `first_layers` is given if not all layers are
-/// open.
+/// and, if they were read, of config.json and the map. `first_layers` is given if not all layers are open.
 /// @throws IoError if a file cannot be read; FormatError if the weights are not a checkpoint
 Attributes model_provenance(const ModelPlace& place);
 
-/// Lengths to which, by a checkpoint's files, the model was trained or texts are truncated, if the longest
-/// document exceeds them. The files and their settings are:
+/// Finds lengths in a checkpoint's files that the longest document exceeds. Training texts were no longer
+/// than such a length, or texts are truncated to it. The files and settings are:
 ///
 ///     sentence_bert_config.json  max_seq_length
 ///     tokenizer_config.json      model_max_length

@@ -86,7 +86,7 @@ struct PositionMap {
 struct LatentMap {
   Index query_rank = 0;       ///< channels of the compressed state for queries; 0: queries use the uncompressed state
   Index key_rank = 0;         ///< channels of the compressed state for keys and values; 0: nothing is compressed
-  Index shared_channels = 0;  ///< last channels of d_head, whose keys all heads share; after key_rank in `key`
+  Index shared_channels = 0;  ///< last channels of keys, shared by all heads; in `key` after key_rank
   float norm_eps = 1e-6F;
   TensorNames query, query_norm;  ///< (query_rank, d_model), (query_rank)
   TensorNames key, key_norm;      ///< (key_rank + shared_channels, d_model), (key_rank)
@@ -116,7 +116,7 @@ struct ExpertsMap {
 
 /// Layers whose window or positions differ from the rest (core/model/model.h: OtherLayers).
 struct OthersMap {
-  std::vector<Index> layers;  ///< ascending; empty: all layers are alike
+  std::vector<Index> layers;  ///< layer numbers, ascending; empty: all layers are alike
   Index window = 0, chunk = 0;
   bool unit_head_norm = false;
   QueryTemperature temperature;
@@ -133,7 +133,7 @@ struct StackMap {
   NormKind norm = NormKind::layer;
   float norm_eps = 1e-5F;
   Index d_value = 0;      ///< width of one head's values; 0: d_head
-  float norm_offset = 0;  ///< added to every norm's stored scale: 1 in Gemma
+  float norm_offset = 0;  ///< number added to the stored scales of all norms: 1 in Gemma
   bool in_out = false;    ///< whether linear weights are stored as (in, out), as in GPT-2; then they are transposed
 
   std::string words;
@@ -145,7 +145,7 @@ struct StackMap {
   OthersMap others;
   LatentMap latent;
   ExpertsMap experts;
-  std::string token_types;  ///< or empty
+  std::string token_types;  ///< tensor of token types; or empty
   Index token_type_count = 0;
   TensorNames embedding_norm;
 

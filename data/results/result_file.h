@@ -38,13 +38,13 @@ inline constexpr int result_schema_version = 2;
 /// specification; CF conventions 1.8, section 3.5; NeXus NXdata.
 /// @throws ShapeError if a Field is not named "group/quantity", two Fields have one name, values and axes
 ///         disagree in size, or two Fields of a group have different values or units on the same axis;
-///         IoError if the file cannot be written, a quantity is named like an axis, or an attribute like one
-///         of the layout
+///         IoError if the file cannot be written, a quantity is named like an axis, or an attribute like an
+///         attribute of the layout
 void write_result(const Result& result, const std::filesystem::path& path);
 
 /// Writes a result into a file that the caller commits, so that results that belong together can all be
 /// written before the first is committed.
-/// @throws ShapeError and IoError as above
+/// @throws as write_result() to a path
 void write_result(const Result& result, const ReplacedFile& file);
 
 /// Chunk sizes of an array. A chunk covers the last two axes completely if it stays within 1 MB. It covers

@@ -44,9 +44,9 @@ class NamedArrays {
     return block(name, whole_block(shape(name)));
   }
   /// The entries of an array of strings.
-  /// @throws FormatError if the array holds something else
+  /// @throws FormatError if the array does not hold strings
   [[nodiscard]] virtual std::vector<std::string> texts(const std::string& name) const = 0;
-  /// A number stored with the arrays, such as "num_heads": an attribute or an array of one entry; no value if
+  /// A number stored with the arrays, such as "num_heads": an attribute or array of one entry; no value if
   /// missing.
   /// @throws FormatError if the attribute or array is not one finite number
   [[nodiscard]] std::optional<double> number(const std::string& name) const;
@@ -96,8 +96,7 @@ constexpr const char* expected_axes =
 /// Axes as text: "layer, document, token, width".
 std::string axes_text(const std::vector<ArrayAxis>& axes);
 
-/// The sizes of an array. The width is that of all heads together, or in finished attention the number of
-/// heads.
+/// The sizes of an array. The width is that of all heads together, in finished attention the number of heads.
 struct ArrayExtent {
   Index documents = 1, length = 0, width = 1;
   Index heads = 0;  ///< size of the axis of heads; 0: no such axis
@@ -109,7 +108,7 @@ struct ArrayExtent {
 /// One kind of array (states, queries, keys or attention) of one layer.
 struct LayerArray {
   std::string name;             ///< may contain {document}
-  std::vector<ArrayAxis> axes;  ///< as many as the array has
+  std::vector<ArrayAxis> axes;  ///< all axes of the array, in order
   Index entry = -1;             ///< index of this layer on the axis `layer`; -1: no such axis
 
   /// @param document  the text that replaces {document}
@@ -129,9 +128,9 @@ struct FoundLayer {
   [[nodiscard]] std::vector<const LayerArray*> parts() const;
 };
 
-/// The arrays of a file by their meaning.
+/// Which arrays of a file hold what.
 struct FoundArrays {
-  std::vector<FoundLayer> layers;      ///< ascending
+  std::vector<FoundLayer> layers;      ///< in ascending order of layers
   std::vector<std::string> documents;  ///< texts in place of {document}, sorted; empty: no name contains {document}
   std::string ids, special, tokens, document_name;  ///< names of arrays; empty: no such array
   std::string attention_mask;  ///< name of the array of the mask, whose entries must all be 1; empty: no such array

@@ -45,7 +45,7 @@ struct NamedProfiles {
   std::vector<Stack> stacks;
 };
 
-/// The numbers of layers in the model: the last number in each module's path, or 0, 1, 2, ... unless these
+/// Layers' numbers in the model: the last number in each module's path, or 0, 1, 2, ... if these do not
 /// ascend.
 std::vector<Index> numbered_layers(const std::vector<std::string>& modules);
 
@@ -72,8 +72,8 @@ struct StoredProfiles {
   std::vector<Index> lengths;                     ///< (documents) lengths in tokens
   std::vector<std::string> words;                 ///< tokens as strings, one per entry of arrays["word_token"]
   std::vector<std::string> left_out;              ///< names of stacks in the file that are not read
-  std::map<std::string, ProfileArray> arrays;     ///< by name
-  std::map<std::string, ProfileVectors> vectors;  ///< by name, for the account
+  std::map<std::string, ProfileArray> arrays;     ///< the sums, by name
+  std::map<std::string, ProfileVectors> vectors;  ///< queries and keys for the account, by name
 
   [[nodiscard]] const std::vector<double>& values(const std::string& array) const { return arrays.at(array).values; }
   /// Part `number` of an array that is cut along its first axes into `parts` equal parts.

@@ -69,7 +69,7 @@ StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& opti
 /// are ignored. States after the last layer are omitted. States of an encoder-decoder must be the encoder's.
 ///
 /// The states that enter the projections are the output of a norm: in pre-norm models the layer's own norm,
-/// in post-norm models the norm of the layer before or of the embedding. States that do not look so
+/// in post-norm models the norm of the layer before or of the embedding. States that do not look like this
 /// (share_from_norm()), such as states of another layer, are refused when their document is read, unless
 /// `any_states` is set. With `apply_norm`, the states of a pre-norm model are raw and are normalised.
 /// @throws ShapeError also if the states do not have the model's width, attention does not have the model's

@@ -82,11 +82,11 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
                                      const std::shared_ptr<const Tokenizer>& tokenizer, std::int32_t decoder_start,
                                      const PackingOptions& options = {});
 
-/// Shares of unknown tokens from which on a text gets a warning (many_unknown) or is refused
+/// From these shares of unknown tokens on, a text gets a warning (many_unknown) or is refused
 /// (nearly_all_unknown).
 constexpr double many_unknown = 0.2, nearly_all_unknown = 0.9;
 
-/// The share of unknown tokens among all tokens that stand for text. [CLS], [SEP] and the like do not count.
+/// The share of unknown tokens among the tokens that stand for text. [CLS], [SEP] and the like do not count.
 /// @returns no value if the tokenizer has no unknown token, or no token stands for text
 std::optional<double> unknown_share(const Ids& ids, const Tokenizer& tokenizer);
 

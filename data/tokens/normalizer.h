@@ -41,7 +41,7 @@ Normalizer stripped(bool at_begin, bool at_end);
 struct BertTextOptions {
   bool clean_text = true;             ///< remove NUL, U+FFFD and control characters, turn white space into blanks
   bool handle_chinese_chars = true;   ///< put blanks around CJK ideographs, so that each is a word
-  std::optional<bool> strip_accents;  ///< decompose, then remove non-spacing marks; unset: as `lowercase`
+  std::optional<bool> strip_accents;  ///< decompose, then remove non-spacing marks; unset: if `lowercase` is true
   bool lowercase = true;
 };
 

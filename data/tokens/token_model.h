@@ -62,7 +62,7 @@ class Vocabulary {
 class PiecePrefixes {
  public:
   struct Piece {
-    std::string_view text;  ///< not empty; must outlive the object
+    std::string_view text;  ///< not empty; must outlive the PiecePrefixes
     std::int32_t id = 0;
   };
 

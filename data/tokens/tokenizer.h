@@ -21,10 +21,10 @@ constexpr std::size_t largest_tokenizer_file = std::size_t{64} << 20U;  ///< byt
 
 /// Ids of special tokens. -1: the tokenizer does not have the token.
 struct SpecialTokens {
-  std::int32_t opens = -1;   ///< before every document: [CLS], <s>
-  std::int32_t closes = -1;  ///< after every document: [SEP], </s>
+  std::int32_t opens = -1;   ///< token before every document: [CLS], <s>
+  std::int32_t closes = -1;  ///< token after every document: [SEP], </s>
   std::int32_t pad = -1;
-  std::int32_t unknown = -1;  ///< for text that the vocabulary cannot spell
+  std::int32_t unknown = -1;  ///< token for text that the vocabulary cannot spell
   std::int32_t mask = -1;
 };
 
@@ -34,7 +34,7 @@ std::string special_tokens_text(const SpecialTokens& special, const std::string&
 
 /// A token that is found in a text by its name, before the text is split into words: [MASK], <s>.
 struct AddedToken {
-  std::string content;  ///< at most 1024 bytes
+  std::string content;  ///< the token's name, at most 1024 bytes
   std::int64_t id = 0;
   bool special = false;      ///< whether the token does not stand for text
   bool single_word = false;  ///< whether it is found only between characters that are not word characters
@@ -73,10 +73,10 @@ class AddedTokenFinder {
 
 /// The parts of a tokenizer, in the order in which a text passes through them.
 struct TokenPipeline {
-  std::vector<AddedToken> added;                          ///< found by name, before or after normalisation
-  Normalizer normalizer;                                  ///< empty: the text as it is
-  WordSplitter splitter;                                  ///< empty: the whole text is one word
-  std::unique_ptr<TokenModel> model;                      ///< spells the words
+  std::vector<AddedToken> added;      ///< found by name, before or after normalisation
+  Normalizer normalizer;              ///< changes the text before it is split; empty: no change
+  WordSplitter splitter;              ///< splits the text into words; empty: the whole text is one word
+  std::unique_ptr<TokenModel> model;  ///< spells the words
   std::function<std::string(std::string_view)> readable;  ///< makes a piece readable; empty: leave it as it is
   SpecialTokens special;
   std::string kind;
