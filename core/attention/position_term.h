@@ -143,9 +143,8 @@ std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair);
 ///     linear        divides all frequencies by s
 ///     dynamic       raises the base if a text is longer than M tokens
 ///     llama3, yarn  divide slow frequencies by s and keep fast ones, with a transition in between
-///     longrope      divides each frequency by its own factor, short_factors up to M tokens, then long_factors
+///     longrope      divides each frequency by its short_factor in texts up to M tokens, else by its long_factor
 ///     proportional  sets the slowest frequencies to 0 and divides the others by s
-///
 ///
 /// Source: Su et al. 2021, equation 34; Peng et al. 2023 (yarn); Grattafiori et al. 2024 (llama3); Ding et
 /// al. 2024 (longrope); Barbero et al. 2025 (proportional).
@@ -174,8 +173,7 @@ class RotaryTerm {
 };
 
 struct DisentangledOptions {
-  Index farthest =
-      512;            ///< M: offsets of M tokens and more share a row; with buckets, the largest offset that they cover
+  Index farthest = 512;  ///< M: offsets of M or more share a row; with buckets, the largest offset that these cover
   Index buckets = 0;  ///< b, rows on each side: near offsets have their own row, far offsets share rows; 0: none share
 };
 

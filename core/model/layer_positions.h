@@ -124,8 +124,7 @@ class EmbeddingMeans {
   Index length_;
   int threads_;
   Vector32 ones_;
-  std::map<std::tuple<bool, float, NormKind>, Means>
-      means_;  ///< keyed by the layer's own norm: whether it exists, eps, kind
+  std::map<std::tuple<bool, float, NormKind>, Means> means_;  ///< keyed by the layer's own norm: exists, eps, kind
 };
 
 }  // namespace headwave

@@ -14,8 +14,7 @@ using HasTensor = std::function<bool(const std::string&)>;
 
 /// What a map's expressions may ask about the model.
 struct ModelFacts {
-  std::function<const ModelConfig&()>
-      config;  ///< config.json, read only if the map needs it; throws IoError if missing
+  std::function<const ModelConfig&()> config;  ///< called only if the map needs it; throws IoError if missing
   HasTensor has;
 };
 
@@ -24,12 +23,13 @@ struct ModelFacts {
 ///     numbers  1e-5      names  settings of config.json, such as rope_scaling.factor, or names that [let] defines
 ///     operators, weakest first:  else  or  and  not  == != < <= > >=  + -  * / %
 ///     sqrt(x)  floor(x)  ln(x)
-///     given(key), null(key)              the setting exists and is not null; exists and is null
+///     given(key)                         the setting exists and is not null
+///     null(key)                          the setting exists and is null
 ///     says(key, 'word', ...)             the setting is a string or a list of strings with one of the words in it
 ///     lists(key, x)                      the setting is a list of numbers with x in it
 ///     tensor('name')                     the checkpoint has the tensor
 ///     picks(key, 'word', 'other', ...)   the setting, a list of one word per layer, has the first word for this layer;
-///                                        a list with other words than the named ones is refused
+///                                        if several words are named, any other word is refused
 ///
 /// `a else b` is b if a needs a setting that is missing or null. True is 1 and false is 0.
 class MapExpressions {

@@ -131,7 +131,7 @@ struct FoundLayer {
 /// Which arrays of a file hold what.
 struct FoundArrays {
   std::vector<FoundLayer> layers;      ///< in ascending order of layers
-  std::vector<std::string> documents;  ///< texts in place of {document}, sorted; empty: no name contains {document}
+  std::vector<std::string> documents;  ///< strings in place of {document}, sorted; empty: no name contains {document}
   std::string ids, special, tokens, document_name;  ///< names of arrays; empty: no such array
   std::string attention_mask;  ///< name of the array of the mask, whose entries must all be 1; empty: no such array
 };

@@ -50,7 +50,7 @@ struct StoredInput {
 ///     attentions/layer_L               (documents, heads, T, T)        finished attention, used if the others are missing
 ///     weights/layer_L/query, key       (d_model, heads * d_head)       y = x W + b; layer_L_query.npy in a folder
 ///     weights/layer_L/query_bias, ...  (heads * d_head)
-///     tokens                           (T) or (documents, T)           texts of the tokens
+///     tokens                           (T) or (documents, T)           tokens as strings
 ///     ids, special                     (T) or (documents, T)           token ids; 1: a special token
 ///     document_name                    (documents)
 ///
