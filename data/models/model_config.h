@@ -36,9 +36,9 @@ class ModelConfig : public JsonObject {
   /// A whole number of at least 1.
   /// @throws FormatError also if the setting is absent
   [[nodiscard]] Index size(const std::string& key) const;
-  [[nodiscard]] double positive(const std::string& key) const;  ///< @throws FormatError also if it is absent
+  [[nodiscard]] double positive(const std::string& key) const;  ///< @throws FormatError also if `key` is absent
   [[nodiscard]] double positive_or(const std::string& key, double otherwise) const;
-  [[nodiscard]] ModelConfig object(const std::string& key) const;  ///< @throws FormatError also if it is absent
+  [[nodiscard]] ModelConfig object(const std::string& key) const;  ///< @throws FormatError also if `key` is absent
   /// A list of strings, or a string cut at "|", lower-cased and without spaces; empty if the setting is
   /// absent.
   [[nodiscard]] std::vector<std::string> words(const std::string& key) const;

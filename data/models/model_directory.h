@@ -68,7 +68,7 @@ struct ModelCheck {
   ModelMap map;
   std::vector<std::string> problems;  ///< one line each; empty: the model can be opened
   std::vector<std::string> unused;    ///< tensors that the model does not read
-  std::vector<std::string> unread;    ///< settings of config.json that are not read and may change the numbers
+  std::vector<std::string> unread;    ///< settings of config.json that are not read and may change results
 };
 /// @throws as model_map()
 ModelCheck model_check(const ModelPlace& place);
