@@ -5,7 +5,7 @@
 
 namespace headwave {
 
-/// A = Q R with n = min(rows, columns). Signs are as the reflections leave them.
+/// A = Q R with n = min(rows, columns). The signs are not made unique.
 struct ThinQr {
   Matrix q;  ///< (rows, n)     orthonormal columns
   Matrix r;  ///< (n, columns)  upper triangle
@@ -31,7 +31,7 @@ struct ThinSvd {
 /// Singular value decomposition by one-sided Jacobi rotations, started from the eigenvectors of A^T A.
 ///
 /// Eigen 3.4's decompositions are not used: divide and conquer can silently return wrong singular values if
-/// some are equal, as in a head planted with pairs of waves; Jacobi takes 30 times as long for 768 columns.
+/// some are equal, as in a head planted with pairs of waves. Jacobi takes 30 times as long for 768 columns.
 ///
 /// Source: Demmel and Veselic 1992, doi:10.1137/0613074; Drmac and Veselic 2008, doi:10.1137/050639193.
 /// @throws NumericError if an entry is not finite, or the rotations do not converge

@@ -70,9 +70,9 @@ void set_zero(Scalar* out, std::ptrdiff_t rows, std::ptrdiff_t cols, std::ptrdif
 }
 
 /// Block sizes and packing. A row-major product is Eigen's column-major one with factors swapped and
-/// transposed: b^T is the left factor of its kernel, packed in panels, block by block, and a^T is the right
-/// factor. Block sizes do not depend on the processor's caches: sums have one order, packed in advance or
-/// not.
+/// transposed: b^T is the left factor of its kernel and is packed in panels, block by block, and a^T is the
+/// right factor. Block sizes do not depend on the processor's caches, so sums have the same order whether or
+/// not b is packed in advance.
 template <class Scalar>
 struct Blocks {
   using Traits = Eigen::internal::gebp_traits<Scalar, Scalar>;
@@ -82,14 +82,14 @@ struct Blocks {
   using Room = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
 
   static constexpr std::ptrdiff_t panel = Traits::mr;
-  /// Rows of b per block: a panel has at most 36 KB and stays in the first-level cache while all of a passes
-  /// by. (Measured: products_headwave, attend_tokens.)
+  /// Rows of b per block: a panel has at most 36 KB and stays in the first-level cache while all rows of a
+  /// are multiplied with it. (Measured: products_headwave, attend_tokens.)
   static constexpr std::ptrdiff_t depth =
       std::min<std::ptrdiff_t>(1024, 36864 / panel) / static_cast<std::ptrdiff_t>(sizeof(Scalar));
   /// Columns of b per block, which stay in the second-level cache, and rows of a per block.
   static constexpr std::ptrdiff_t width = 8 * panel, height = 2048;
 
-  /// Entries of a row (one cache line) to prefetch before packing: hardware prefetches fewer rows at once.
+  /// Entries of a row (one cache line) to prefetch before packing, since hardware prefetches fewer rows.
   static constexpr std::ptrdiff_t ahead = 64 / sizeof(Scalar);
 
   template <int order>
@@ -112,7 +112,7 @@ struct Blocks {
     if (done < wide) pack_panels(packed + done * deep, from.getSubMapper(i + done, k), deep, wide - done);
   }
 
-  /// Rows k .. k + deep of columns i .. i + wide.
+  /// Packs the rows k .. k + deep of the columns i .. i + wide.
   static void pack_block(const Operand<Scalar>& b, std::ptrdiff_t k, std::ptrdiff_t i, std::ptrdiff_t deep,
                          std::ptrdiff_t wide, Scalar* packed) {
     if (b.by_rows)
@@ -217,7 +217,7 @@ class Lanes {
   }
 
  private:
-  /// Fewer entries than lanes, padded with `rest`.
+  /// Lanes that hold fewer entries, padded with `rest`.
   static Array filled(const Scalar* x, std::ptrdiff_t size, Scalar rest) {
     Array lanes = Array::Constant(rest);
     lanes.head(size) = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>(x, size);

@@ -54,7 +54,7 @@ using ProductOf = std::conditional_t<
 }  // namespace product_detail
 
 /// out = a b, by kernels() (kernels.h). Operands that are not in memory are evaluated first.
-/// @param out  has the size of the product, by rows or one column; does not overlap a or b
+/// @param out  has the size of the product, is row-major or one column, and does not overlap a or b
 template <class Out, class A, class B>
 void multiply(Out&& out, const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   product_detail::multiply(out, a, b, false);
@@ -83,13 +83,13 @@ Matrix stacked_parts(const MatrixOf<std::complex<double>>& a);
 /// a b for a complex and a real matrix, at half the cost of a complex product.
 MatrixOf<std::complex<double>> product_with_real(const MatrixOf<std::complex<double>>& a, const Matrix& b);
 
-/// a^T a. The half below the diagonal is computed and mirrored, so the result is symmetric to the bit.
+/// a^T a. The half below the diagonal is computed and mirrored, so the result is exactly symmetric.
 /// @param a  (n, d)
 /// @returns (d, d)
 Matrix gram_of(MatrixView a);
 
 /// The right operand of many products, packed once in the kernel's order. For example, all tiles of queries
-/// use the same keys and values of a head. Takes as much memory as the matrix.
+/// use the same keys and values of a head. It takes as much memory as the matrix.
 ///
 ///     PackedOperand<float> keys(key.transpose());          // (d_head, n)
 ///     keys.multiply(scores.leftCols(keys.columns_for(reach)), query);

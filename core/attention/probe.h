@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// Keys first .. end() - 1 that a query may attend to. An additive mask may forbid some of them.
+/// The keys first .. end() - 1, to which a query may attend. An additive mask may forbid some of these keys.
 struct KeySpan {
   Index first = 0;
   Index count = 0;
@@ -24,7 +24,7 @@ struct KeySpan {
 /// @param keys    n, the number of keys
 /// @param window  only keys with |i - j| < window; 0: no limit
 /// @param chunk   only keys in the query's chunk of this many tokens; 0: no limit
-/// @returns an empty span if no key is left
+/// @returns an empty span if no key is allowed
 inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window, Index chunk = 0) {
   Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
   Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
@@ -36,7 +36,7 @@ inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window, 
   return {std::min(first, end), std::max<Index>(0, end - first)};
 }
 
-/// Some query rows of one layer's attention, for all heads. The views are valid only during the call.
+/// Some query rows of the attention of one layer, for all heads. Views are valid only during Probe::see().
 template <class Scalar>
 struct TileOf {
   Index layer = 0;
@@ -61,29 +61,28 @@ struct TileOf {
   }
 };
 
-using Tile = TileOf<float>;     ///< attention of models
-using Tile64 = TileOf<double>;  ///< attention in double: worked examples and oracles
+using Tile = TileOf<float>;     ///< attention of models, in float
+using Tile64 = TileOf<double>;  ///< attention in double, for worked examples and oracles
 
-/// The states that enter a layer's query, key and value projections; in cross-attention, the query
-/// projection.
+/// The states that a layer projects to queries, keys and values, or in cross-attention only to queries.
 struct LayerInput {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
   MatrixView32 states;                        ///< (T, d_model)
-  const AttentionWeights* weights = nullptr;  ///< what projects them; null: unknown
+  const AttentionWeights* weights = nullptr;  ///< the layer's projections; null: unknown
 };
 
-/// Queries and keys of a layer's heads, side by side, with bias. Scores are computed from these.
+/// Queries and keys of a layer, all heads side by side, with bias.
 struct LayerProjections {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
   MatrixView32 query;         ///< (n', heads * d_head)  after the model's norm and temperature, if any
   MatrixView32 key;           ///< (n, kv_heads * d_head)
-  MatrixView32 turned_query;  ///< after rotation; equal to `query` without a rotary term
+  MatrixView32 turned_query;  ///< `query` after rotation; equal to `query` if there is no rotary term
   MatrixView32 turned_key;
 };
 
-/// Values of a layer's heads, before they are averaged with the attention weights.
+/// Values of a layer, all heads side by side, before they are averaged with the attention weights.
 struct LayerValues {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
@@ -91,24 +90,24 @@ struct LayerValues {
   const Linear* output = nullptr;  ///< W_O, (heads * d_value) to d_model; null: unknown
 };
 
-/// Outputs A V of a layer's heads, before W_O.
+/// Outputs A V of a layer, all heads side by side, before W_O.
 struct LayerHeads {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
-  MatrixView32 outputs;  ///< (n', heads * d_value)  all heads side by side
+  MatrixView32 outputs;  ///< (n', heads * d_value)
   Index heads = 0;
 };
 
 /// The parts of a block that write to the residual stream.
 enum class Sublayer { attention, cross_attention, feed_forward };
 
-/// What a sublayer adds to the residual stream, before added_norm and residual_scale.
+/// The output of a sublayer, which is added to the residual stream after added_norm and residual_scale.
 struct StreamAddition {
   Index layer = 0;
-  AttentionKind kind = AttentionKind::self;  ///< the stack's own attention, self or causal, for every sublayer
+  AttentionKind kind = AttentionKind::self;  ///< own kind of the stack, self or causal, for every sublayer
   Sublayer sublayer = Sublayer::attention;
   MatrixView32 added;  ///< (T, d_model)
-  VectorView32 bias;   ///< (d_model) the part of `added` that is the last projection's bias; or empty
+  VectorView32 bias;   ///< (d_model) bias of the last projection, a part of `added`; or empty
 };
 
 /// Watches attention while it is computed, tile by tile. A probe belongs to one document, is called by one
@@ -123,51 +122,53 @@ class Probe {
   /// Whether tiles must carry the scores before mask and softmax. This costs one copy of the tile.
   [[nodiscard]] virtual bool wants_scores() const { return false; }
 
-  /// Whether the probe wants values and head outputs. Costs the last layer's values, else unneeded.
+  /// Whether the probe wants values and head outputs. This costs the values of the last layer.
   [[nodiscard]] virtual bool wants_values() const { return false; }
 
   /// Whether the probe wants queries and keys.
   [[nodiscard]] virtual bool wants_projections() const { return false; }
 
-  /// Called if the probe wants projections, once per layer before its tiles.
+  /// Called once per layer, before the layer's tiles, if the probe wants projections.
   virtual void see(const LayerProjections& /*projections*/) {}
 
-  /// Called once per layer before its tiles, if states are known.
+  /// Called once per layer, before the layer's tiles, if states are known.
   virtual void see(const LayerInput& /*input*/) {}
 
-  /// Called for every tile: layers in order, rows in order within a layer.
+  /// Called for every tile, in the order of layers and of rows within a layer.
   virtual void see(const Tile& tile) = 0;
 
-  /// Called instead for attention in double. The default rounds the tile to float and calls see() with it.
+  /// Called for every tile of attention in double. The default calls see() with the tile rounded to float.
   virtual void see(const Tile64& tile);
 
-  /// Called if the probe wants values, once per layer between its input and its tiles. Not called for stored
-  /// queries and keys, which have no values.
+  /// Called once per layer, after the layer's input and before its tiles, if the probe wants values. Not
+  /// called for stored queries and keys, which come without values.
   virtual void see(const LayerValues& /*values*/) {}
 
-  /// Called if the probe wants values, once per layer after its tiles.
+  /// Called once per layer, after the layer's tiles, if the probe wants values.
   virtual void see(const LayerHeads& /*heads*/) {}
 
-  /// Called for every sublayer after its tiles; for the model's last attention and what follows it, only if
-  /// final states are needed.
+  /// Called for every sublayer, for attention after its tiles. The model's last attention and later sublayers
+  /// are shown only if final states are needed.
   virtual void see(const StreamAddition& /*addition*/) {}
 };
 
-/// Query rows per tile: 64, since 64 rows of 512 keys and 12 heads in float take 1.5 MB, which fits a core's
-/// cache. Beyond 65,536 keys fewer, at least 16: up to 262,144 keys a tile of 12 heads takes at most 200 MB.
+/// Number of query rows per tile. It is 64, since 64 rows of 512 keys and 12 heads in float take 1.5 MB,
+/// which fits into a core's cache. Beyond 65,536 keys it falls down to 16, so that a tile of 12 heads takes
+/// at most 200 MB for up to 262,144 keys.
 constexpr Index tile_rows(Index keys) {
   constexpr Index most = 64, least = 16, entries = most * 65536;
   return std::clamp(entries / std::max<Index>(keys, 1), least, most);
 }
 
-/// Query rows first .. first + count - 1.
+/// The query rows first .. first + count - 1.
 struct RowSpan {
   Index first = 0, count = 0;
 };
 
 /// Fills the query rows of a layer tile by tile, and shows each tile to the probes.
-/// @param tile  the members that all tiles share
-/// @param fill  (tile, rows) sets weights, and scores if wanted, of `rows` rows from tile.first_row on
+/// @param tile  has the members that are equal in all tiles
+/// @param fill  called as fill(tile, rows): sets the weights, and the scores if a probe wants them, of `rows`
+///              query rows, the first of which is tile.first_row
 /// @param rows  query rows to fill, ascending; empty: all
 /// @throws Stopped between two tiles if the computation was cancelled
 template <class Scalar, class Fill>

@@ -34,7 +34,7 @@ class ByteWriter {
   using Sink = std::function<void(std::string_view)>;
 
   ByteWriter() = default;
-  /// Passes bytes to a sink in pieces; flush() passes the last one.
+  /// Passes bytes to a sink in pieces; flush() passes the last piece.
   explicit ByteWriter(Sink sink) : sink_(std::move(sink)) {}
 
   /// The bytes not yet handed to the sink.
@@ -84,13 +84,13 @@ class ByteWriter {
 };
 
 /// Reads what a ByteWriter wrote, in the same order. A size is trusted only if that many bytes follow, since
-/// they may come from a file.
+/// the bytes may come from a file.
 class ByteReader {
  public:
   /// @param bytes  must outlive the reader
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
 
-  /// @throws FormatError if fewer bytes are left
+  /// @throws FormatError if fewer than `size` bytes are left
   void get(void* first, std::size_t size);
   [[nodiscard]] bool at_end() const { return rest_.empty(); }
   [[nodiscard]] std::string_view rest() const { return rest_; }

@@ -34,8 +34,8 @@ concept Plain = std::is_class_v<T> && std::is_aggregate_v<T> && !requires {
 
 }  // namespace of_members
 
-/// A struct whose members can be listed: a plain one with at most 12 members and no constructors or bases, or
-/// a class that lists some of its members itself:
+/// A struct whose members can be listed: a plain struct with at most 12 members and no constructors or bases,
+/// or a class that lists some of its members itself:
 ///
 ///     template <class Self> static auto members(Self& self) { return std::tie(self.sum_, self.count_); }
 template <class T>

@@ -12,14 +12,16 @@
 
 namespace headwave {
 
-/// The entries of a Field, row-major, from whatever an analysis holds: a single value; a matrix, a vector or
-/// an expression of Eigen; or a range of any of these, to any depth, one after the other.
+/// Collects the entries of a Field, row-major, from what an analysis holds. This is a single value, a matrix,
+/// a vector or an expression of Eigen, or a range of any of these. Ranges may be nested, and the entries of
+/// their elements follow one another.
 ///
 ///     Entries(traces.weight)                                   // std::array<Matrix, 3>: (3, rows, columns)
 ///     Entries(spectrum.cross.real().transpose())               // rows of the expression, whatever its storage order
 ///     Entries(heads | std::views::transform(&ChainHead::rank))  // one member of every struct
 ///
-/// Floating-point numbers become double, integers int64, enumerations and uint8 uint8, all others strings.
+/// Floating-point numbers become double, integers become int64, enumerations and uint8 become uint8, and all
+/// other types become strings.
 class Entries {
  public:
   using Kinds = decltype(Field::values);
@@ -75,7 +77,7 @@ class Entries {
   Kinds kinds_;
 };
 
-/// Builds the Fields of one analysis. Remarks about a Field follow it:
+/// Builds the Fields of one analysis. Remarks about a Field are added right after the Field:
 ///
 ///     Fields fields("head_types");
 ///     fields.flags("kind", {layer, head}, "what a head is called", types.kinds, {"other", "previous", "next"})
@@ -92,39 +94,40 @@ class Fields {
   explicit Fields(std::string group);
 
   /// Adds the Field group/quantity.
-  /// @param axes       outermost first; none: a single value
-  /// @param values     row-major, one for each place on the axes
-  /// @param undefined  remark on what a NaN means, even if there is none now; empty: no remark
+  /// @param axes       outermost axis first; no axes: the Field is a single value
+  /// @param values     row-major, one value for each combination of coordinates
+  /// @param undefined  remark on what a NaN means, kept even if no value is NaN now; empty: no remark
   /// @throws ShapeError if the number of values is not the product of the axes' sizes
   Fields& add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
               Entries values, const std::string& undefined = "");
 
-  /// Adds a Field of flags: numbers from 0, each with a meaning.
-  /// @param values    enumerations or uint8
+  /// Adds a Field of flags. A flag is a number 0, 1, ... that has a meaning.
+  /// @param values    flags as enumerations or uint8
   /// @param meanings  the meanings of 0, 1, ...
   /// @throws ShapeError as add(), and if a value is not a flag or has no meaning
   Fields& flags(const std::string& quantity, std::vector<Axis> axes, std::string long_name, Entries values,
                 std::vector<std::string> meanings);
 
-  /// Adds the Fields group/quantity_lower and group/quantity_upper: the interval over documents of a quantity
-  /// without unit.
-  /// @param why  remark on why values are undefined
+  /// Adds the Fields group/quantity_lower and group/quantity_upper: the ends of the interval over documents
+  /// of a quantity without unit.
+  /// @param why  remark on why ends are undefined
   Fields& interval(const std::string& quantity, const std::vector<Axis>& axes, Entries lower, Entries upper,
                    const std::string& why);
 
-  /// Adds a NaN without axes for a quantity that could not be computed.
+  /// Adds a Field whose only value is NaN, for a quantity that could not be computed.
   Fields& absent(const std::string& quantity, std::string unit, std::string long_name, std::string why);
 
-  /// Says what a NaN of the last Field means, even if there is none now.
+  /// Adds a remark on what a NaN in the last Field means, even if no value is NaN now.
   Fields& undefined(std::string why);
-  /// undefined(), but only if there is a NaN now.
+  /// Does the same as undefined(), but only if a value is NaN now.
   Fields& undefined_if_any(std::string why);
   /// Adds another remark about the last Field. It replaces a remark of the same name.
   /// @throws ShapeError if there is no Field yet
   Fields& note(std::string name, Attribute value);
   Fields& note(std::string name, std::integral auto value) { return note(std::move(name), whole(value)); }
 
-  /// Adds a remark to every Field of the group, even to later ones. A Field's own remark of that name stays.
+  /// Adds a remark to every Field of the group, even to Fields that are added later. If a Field has its own
+  /// remark of that name, its own remark stays.
   Fields& note_all(std::string name, Attribute value);
   Fields& note_all(std::string name, std::integral auto value) { return note_all(std::move(name), whole(value)); }
 

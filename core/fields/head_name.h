@@ -21,25 +21,27 @@ struct HeadName {
   auto operator<=>(const HeadName&) const = default;
 };
 
-/// A name from a file as an error quotes it: at most 40 characters, with "?" for all but printable ASCII.
+/// A name from a file as error messages quote it. "..." replaces bytes after the first 40, "?" replaces all
+/// but printable ASCII.
 std::string quotable(std::string_view text);
 
-/// The name of a head: head_name(7, 8) is "L7H8".
+/// The name of a head. For example, head_name(7, 8) is "L7H8".
 std::string head_name(Index layer, Index head);
 
-/// An axis of heads by name.
+/// An axis whose coordinates are the names of heads.
 Axis head_name_axis(std::string name, std::string long_name, const std::vector<HeadName>& heads);
 
-/// Parses a head's name, written exactly as by head_name(): capital letters, no leading zeros.
+/// Parses a head's name, which must be exactly as head_name() writes it: capital letters, no leading zeros.
 /// @throws FormatError if the text is not such a name
 HeadName parse_head_name(std::string_view text);
 
-/// Parses "strongest:N", which stands for the N strongest heads of a result in a list of heads.
-/// @returns nothing for other words
+/// Parses "strongest:N". In a list of heads this entry stands for the N strongest heads of a result.
+/// @returns N; no value if the text does not begin with "strongest:"
 /// @throws FormatError if N is not a whole number above 0
 std::optional<Index> strongest_count(std::string_view text);
 
-/// The layers and heads of an analysis. Rows of its matrices are (layer, head), layers in this order.
+/// The layers and heads of an analysis. Its matrices have one row per head: all heads of the first layer,
+/// then all heads of the second layer, and so on.
 struct HeadGrid {
   std::vector<Index> layers;  ///< layer numbers, ascending
   Index heads = 0;
@@ -54,14 +56,14 @@ struct HeadGrid {
 /// Every head of a grid, in the order of its rows.
 std::vector<HeadName> heads_of(const HeadGrid& grid);
 
-/// Which query-key pairs a statistic counts: all; pairs without special tokens; or pairs without special
-/// tokens and the first token of the document, which is often a sink.
+/// Which query-key pairs a statistic counts: all pairs, pairs without special tokens, or pairs with neither
+/// special tokens nor the document's first token, which is often a sink.
 enum class Pairs { all, without_special, without_sink };
 constexpr std::size_t pairs_kinds = 3;
-constexpr std::size_t all_pairs = static_cast<std::size_t>(Pairs::all);  ///< as an index
+constexpr std::size_t all_pairs = static_cast<std::size_t>(Pairs::all);  ///< the index of Pairs::all
 Axis pairs_axis();
 
-/// Whether pairs of that kind may contain a position of a sequence.
+/// Whether pairs of that kind may contain the token at a position.
 bool counts(Pairs kind, const TokenSequence& tokens, Index position);
 
 }  // namespace headwave

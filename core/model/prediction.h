@@ -14,7 +14,7 @@ namespace headwave {
 /// @throws ShapeError if the width is not the model's
 Matrix32 logits(const PredictionHead& head, MatrixView32 states);
 
-/// Mean cross-entropy of next tokens, in nats.
+/// Mean cross-entropy of the predicted next tokens, in nats.
 ///
 ///     loss = -1/(T - 1) sum_i log softmax(logits_i)[id_{i+1}],  i = 0 .. T - 2               (2)
 ///

@@ -10,11 +10,11 @@
 
 namespace headwave {
 
-/// Documents of one length, each drawn from a random stream of its own.
+/// Random documents of equal length. Each document is drawn from its own random stream.
 class RandomDocuments : public Source {
  public:
   /// @param draw   makes document i; may be called from several threads
-  /// @param notes  provenance beside the number of documents and their length
+  /// @param notes  provenance to add to the number of documents and their length
   RandomDocuments(Index documents, Index length, std::uint64_t seed,
                   std::function<Document(Index i, Random random)> draw, Attributes notes);
 
@@ -40,10 +40,10 @@ struct WordChances {
 
 /// Gives words the chances of Zipf's law, for a vocabulary that is sorted by frequency:
 ///
-///     p(word) ~ 1 / rank,  rank 1 the first of the ids                                          (1)
+///     p(word) ~ 1 / rank,  where the first of the ids has rank 1                                (1)
 ///
-/// Learned vocabularies are roughly sorted so: BERT's begins with "the", "of", "and", and byte pairs are
-/// stored in the order of their merges. No text is counted.
+/// Learned vocabularies are roughly sorted by frequency: BERT's begins with "the", "of", "and", and byte
+/// pairs are stored in the order of their merges. No frequency is measured in a text.
 ///
 /// Source: Zipf 1949.
 WordChances ranked_words(std::vector<std::int32_t> ids);
@@ -51,35 +51,35 @@ WordChances ranked_words(std::vector<std::int32_t> ids);
 struct RandomWordsOptions {
   Index documents = 4;
   Index length = 512;        ///< T, tokens of a document, special tokens included
-  std::int32_t opens = -1;   ///< id of the first token of every document; -1: drawn
-  std::int32_t closes = -1;  ///< id of the last token of every document; -1: drawn
+  std::int32_t opens = -1;   ///< id of the first token of every document; -1: it is a random word
+  std::int32_t closes = -1;  ///< id of the last token of every document; -1: it is a random word
   std::uint64_t seed = 1;
 };
 
-/// Documents of independent random words. If a head prefers an offset in them, the cause is positions and
-/// single words, not the order of a text.
+/// Documents of independent random words. If a head prefers an offset in these documents, this is due to
+/// positions and single words, not to the order of words.
 ///
 /// @param words   words to draw from
-/// @param target  words of the sequence that a decoder reads, which has the same length; no ids: no target
-/// @throws ShapeError if there are no words or documents, or special tokens leave no room for a word
+/// @param target  words to draw the target from, which is as long as the document; no ids: no target
+/// @throws ShapeError if there are no words or no documents, or a document has no room for a word
 std::unique_ptr<Source> random_words(WordChances words, const RandomWordsOptions& options = {},
                                      WordChances target = {});
 
 struct RepeatedTokensOptions {
   Index documents = 100;
-  Index period = 50;          ///< tokens drawn anew for each document
-  Index repeats = 3;          ///< copies of them, one after another
-  std::int32_t opening = -1;  ///< id of a token before them; -1: none
+  Index period = 50;          ///< number of tokens that are drawn for each document
+  Index repeats = 3;          ///< number of copies of these tokens, one after another
+  std::int32_t opening = -1;  ///< id of a token before the first copy; -1: none
   std::uint64_t seed = 1;
 };
 
-/// Random tokens, repeated. This text reveals induction heads, since only the first copy tells what comes
-/// next in the second. The third copy makes documents long enough for the search: the offset 1 - period of an
-/// induction head must lie within half a document's length, and not at the end of the search.
+/// Documents of random tokens that are repeated. They reveal induction heads, since only an earlier copy
+/// tells which token comes next. The third copy makes documents long enough: an induction head looks at
+/// offset 1 - period, and the search covers half a document's length and must not end at this offset.
 ///
 /// Source: Elhage et al. 2021; Olsson et al. 2022.
 /// @param ids  the ids to draw from, all equally likely
-/// @throws ShapeError if there are no ids, or a number is below 1
+/// @throws ShapeError if there are no ids, or documents, period or repeats are below 1
 std::unique_ptr<Source> repeated_tokens(std::vector<std::int32_t> ids, const RepeatedTokensOptions& options = {});
 
 }  // namespace headwave

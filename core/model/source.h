@@ -28,7 +28,7 @@ CommonLength<Length> common_length(const std::vector<Length>& lengths) {
 }
 
 /// Where documents come from: text through a tokenizer, token ids, stored states, stored queries and keys,
-/// finished attention, or the planted model. Callers need not know which.
+/// finished attention, or the planted model. Callers need not know which of these it is.
 class Source {
  public:
   Source() = default;
@@ -39,16 +39,16 @@ class Source {
   [[nodiscard]] virtual Index count() const = 0;
 
   /// Document i, 0 <= i < count(). May be called from several threads at once.
-  /// @throws Error if what is stored cannot be read or has the wrong shape
+  /// @throws Error if stored arrays cannot be read or have the wrong shape
   [[nodiscard]] virtual Document document(Index i) const = 0;
 
-  /// Document i for another pass of the model. If its ids are enough for that, stored states are left out.
+  /// Document i for another pass of the model. If the ids are enough for a pass, stored states are left out.
   [[nodiscard]] virtual Document ids_alone(Index i) const { return document(i); }
 
-  /// Length T of document i, without making the document; with a target, that of the longer sequence.
+  /// Length T of document i, or of its target if the target is longer. The document is not made.
   [[nodiscard]] virtual Index length(Index i) const = 0;
 
-  /// What the result records of the input: paths, sha256, packing of the text, use of special tokens.
+  /// What a result records about the documents: paths, sha256, packing of the text, use of special tokens.
   [[nodiscard]] virtual Attributes provenance() const = 0;
 };
 

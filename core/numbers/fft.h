@@ -9,8 +9,8 @@ namespace headwave {
 
 /// Factors by which a sequence is multiplied before its transform.
 enum class Window {
-  rectangular,  ///< 1: the published choice; sharp lines with wide skirts
-  hann,         ///< (1 - cos(2 pi n / T)) / 2: half as high lines, two bins wide, whose skirts fall fast
+  rectangular,  ///< 1, the published choice: narrow peaks, but much leakage to far frequencies
+  hann,         ///< (1 - cos(2 pi n / T)) / 2: peaks half as high and two bins wide, but little leakage
 };
 
 /// A window's name in results: "rectangular", "hann".
@@ -18,18 +18,18 @@ const char* name_of(Window window);
 
 /// What is done to each column before its transform, in this order.
 struct SpectrumOptions {
-  bool demean = false;                  ///< subtract the column's mean: empties f = 0, changes no other bin
-  bool detrend = false;                 ///< subtract its least-squares line, and with it the mean: lowers small f
-  Window window = Window::rectangular;  ///< with hann also demean, or the mean leaks into f = 1
+  bool demean = false;                  ///< subtract the column's mean: clears the bin f = 0 and changes no other bin
+  bool detrend = false;                 ///< subtract the column's least-squares line and mean: lowers small f
+  Window window = Window::rectangular;  ///< if it is hann, also demean, or the mean leaks into f = 1
 };
 
-/// Discrete Fourier transform of each real column, frequencies f = 0 .. floor(T/2) in cycles per T.
+/// Discrete Fourier transform of each real column at the frequencies f = 0 .. floor(T/2), in cycles per T.
 ///
 ///     F[f, c] = sum_n w[n] x[n, c] e^{-2 pi i f n / T}                                      (1)
 ///
 /// Not normalised: a cosine of amplitude a at a whole f has |F| = a T / 2. The other frequencies follow from
-/// F[T - f] = conj F[f]. May be called from several threads at once; equal input gives equal digits. Computed
-/// by FFTW, or the FFT module of Eigen (fft_library.h).
+/// F[T - f] = conj F[f]. May be called from several threads at once; equal input gives equal digits. It is
+/// computed by FFTW or by the FFT module of Eigen (fft_library.h).
 ///
 /// Source: Frigo and Johnson 2005, doi:10.1109/JPROC.2004.840301 (FFTW).
 /// @param columns  (T, columns)  one sequence per column, T >= 1
@@ -37,14 +37,14 @@ struct SpectrumOptions {
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
 
-/// real_dft() of columns padded with zeros to a length.
+/// real_dft() of columns that are padded with zeros.
 /// @param length  rows after padding, at least the rows of `columns`
 /// @returns (floor(length/2) + 1, columns)
 /// @throws ShapeError if there are no rows, or more than `length`; NumericError if an entry is not finite
 MatrixC padded_dft(MatrixView columns, Index length);
 
-/// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, but squares may
-/// leave the range of doubles: magnitudes below 1e-154 are inexact or 0, above 1e154 infinite.
+/// Absolute values, sqrt(re^2 + im^2) entry by entry. Much faster than std::abs, but squares may leave the
+/// range of doubles: magnitudes below 1e-154 are inexact or 0, and magnitudes above 1e154 are infinite.
 Matrix magnitudes(const MatrixC& values);
 
 /// Absolute value of real_dft(): the amplitude spectrum of each real column, not normalised.

@@ -25,7 +25,7 @@ struct FftLibrary {
   void (*half_to_real)(MatrixC& half, Matrix& sequences);
 };
 
-/// FFTW (GPL); nullptr if the program was built without it (HEADWAVE_FFT=Eigen).
+/// FFTW (GPL); nullptr if the program was built without FFTW (HEADWAVE_FFT=Eigen).
 const FftLibrary* fftw_library();
 
 /// The FFT module of Eigen (MPL 2), which every build has.

@@ -32,9 +32,9 @@ bool are_finite(const Eigen::DenseBase<Derived>& values) {
   return (values.derived().array() * Scalar(0)).sum() == Scalar(0);  // 0 times infinity or NaN is NaN
 }
 
-/// A read-only view of a row-major matrix owned elsewhere. Rows may have a stride; entries of a row are
-/// contiguous. Eigen's own Ref silently copies a column-major matrix; this view does not compile with one.
-/// Assignment rebinds a view and copies nothing.
+/// A read-only view of a row-major matrix that is owned elsewhere. Rows may have a stride, but the entries of
+/// a row are contiguous. Eigen's own Ref silently copies a column-major matrix; this view does not compile
+/// with such a matrix. Assignment rebinds a view and copies nothing.
 template <class Scalar>
 class MatrixViewOf : public Eigen::Map<const MatrixOf<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>> {
  public:
@@ -66,7 +66,7 @@ class MatrixViewOf : public Eigen::Map<const MatrixOf<Scalar>, Eigen::Unaligned,
   [[nodiscard]] bool empty() const { return this->size() == 0; }
 };
 
-/// A read-only view of consecutive numbers owned elsewhere.
+/// A read-only view of consecutive numbers that are owned elsewhere.
 template <class Scalar>
 class VectorViewOf : public Eigen::Map<const VectorOf<Scalar>> {
  public:

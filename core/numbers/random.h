@@ -21,7 +21,7 @@ class Random {
   explicit Random(std::uint64_t seed);
 
   /// A child generator, independent of its parent and of other children. It depends only on the seed and the
-  /// number, not on earlier draws. Give each piece of parallel work its own.
+  /// number, not on earlier draws. Give each piece of parallel work its own child.
   [[nodiscard]] Random stream(std::uint64_t number) const;
 
   /// 64 random bits.

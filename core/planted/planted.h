@@ -31,13 +31,13 @@ constexpr Index planted_special_words = 5;  ///< [PAD] [UNK] [CLS] [SEP] [MASK],
 constexpr Index planted_opening_word = 2;   ///< [CLS]
 constexpr Index planted_closing_word = 3;   ///< [SEP]
 
-/// What to plant. The model follows from these numbers alone.
+/// What to plant. These numbers determine the whole model.
 struct PlantedSpec {
   Index length = 512;  ///< T, rows of the position table
   Index d_model = 256;
   Index d_head = 32;                ///< at least twice the number of waves, and at least the number of words
   std::vector<double> frequencies;  ///< f_m in cycles per T tokens, not whole numbers
-  Index words = 32;                 ///< words beside the five special ones; 0: one token with a zero embedding
+  Index words = 32;                 ///< words besides the five special tokens; 0: one token with a zero embedding
   double word_norm = 2.0;           ///< rho, norm of each word embedding
   std::vector<std::vector<PlantedHead>> heads;  ///< layers x heads
   std::uint64_t seed = 1;
@@ -51,9 +51,10 @@ struct PlantedSpec {
 ///
 ///     S[i, j] = sum_m a_m cos(w_m (j - i - t*))                                              (1)
 ///
-/// exactly: W_Q reads wave m with a gain, and W_K reads the same wave with the same gain, turned by -w_m t*.
-/// Layers hand their input on unchanged (W_O = 0, feed-forward 0), so all heads see the same waves. The other
-/// heads prefer no offset: `content` heads attend to the same word, `sink` to [CLS], `noise` to random words.
+/// exactly: W_Q reads wave m with a gain, and W_K reads the same wave with the same gain and a phase of -w_m
+/// t*. Layers do not change their input (W_O = 0, feed-forward 0), so all heads see the same waves. Other
+/// heads prefer no offset: `content` heads attend to tokens with the query's word, `sink` heads to [CLS], and
+/// `noise` heads to random words.
 struct PlantedModel {
   Model model;
   PlantedSpec spec;
@@ -61,15 +62,16 @@ struct PlantedModel {
 };
 
 /// Builds the model of (1).
-/// @throws ShapeError if d_model or d_head cannot hold the waves and words, layers have no heads or differ in
-///         their number, or a head has a wrong number of amplitudes, or none and there are no words to read
+/// @throws ShapeError if d_model or d_head cannot hold the waves and words, layers have no heads or different
+///         numbers of heads, a head has a wrong number of amplitudes, or a head that reads words finds none
 PlantedModel planted_model(const PlantedSpec& spec);
 
-/// The truth as Fields planted/kind and planted/offset (layer, head). NaN: the head prefers no offset.
+/// The truth as Fields planted/kind and planted/offset (layer, head), NaN if a head prefers no offset.
 std::vector<Field> describe(const PlantedModel& planted);
 
-/// What `headwave demo` runs: 4 layers x 8 heads. Every layer has, in random order, adjacent (-1, +1), left
-/// (-3), right (+3) and broad (-6, +6) heads, and two of sink, content and noise.
+/// The model of `headwave demo`: 4 layers with 8 heads each. Every layer has, in random order, adjacent heads
+/// at offsets -1 and +1, a left head at -3, a right head at +3, broad heads at -6 and +6, and two heads of
+/// the kinds sink, content and noise.
 PlantedSpec planted_bank(std::uint64_t seed = 1);
 
 /// Documents of random words between [CLS] and [SEP]. The model must outlive the source.

@@ -5,13 +5,13 @@
 
 namespace headwave {
 
-/// A thread that the destructor waits for (std::jthread, which libc++ lacks). Callers who want it to end
-/// earlier must tell its function.
+/// A thread that the destructor waits for (std::jthread, which libc++ lacks). Callers who want the thread to
+/// end earlier must signal this to its function.
 class JoinedThread {
  public:
   JoinedThread() = default;
   /// Calls a function in a new thread.
-  /// @throws std::system_error if the system gives no thread
+  /// @throws std::system_error if the system cannot start a thread
   template <class Function>
   explicit JoinedThread(Function function) : thread_(std::move(function)) {}
   JoinedThread(JoinedThread&&) noexcept = default;

@@ -15,7 +15,7 @@ class Stopped : public std::exception {
 };
 
 /// Makes the work of this thread, including its parallel_for(), cancellable within a scope: a flag that is
-/// set elsewhere is checked now and then. Scopes nest: the end of an inner one restores the outer flag.
+/// set elsewhere is checked now and then. The end of a nested scope restores the flag of the outer scope.
 class Stoppable {
  public:
   /// @param asked  set by whoever cancels; must outlive this object. Null: never cancelled
@@ -41,17 +41,17 @@ int thread_count(int asked);
 /// Calls body(0), body(1), ..., body(count - 1), each exactly once, on up to `threads` threads at a time.
 ///
 /// Free threads take indices in ascending order; the caller's thread works too. With threads <= 1 this is a
-/// plain loop. If body(i) depends on no other index, the result does not depend on the number of threads: let
-/// it write to place i, and merge in order afterwards.
+/// plain loop. The result does not depend on the number of threads if body(i) depends on no other index. So
+/// let body(i) write its result to place i, and merge the places in order afterwards.
 ///
-/// If bodies throw, no new index starts, running ones finish, and the exception of the lowest index is
-/// rethrown. A plain loop would have thrown the same.
+/// If bodies throw, no new index starts, running bodies finish, and the exception of the lowest index is
+/// rethrown. A plain loop would throw the same exception.
 void parallel_for(Index count, int threads, const std::function<void(Index)>& body);
 
-/// parallel_for() with an ordered merge: body(i) computes on any thread and returns a function that merges
-/// its finding. Merges run one at a time, in order, so sums do not depend on the number of threads.
+/// parallel_for() with an ordered merge: body(i) computes a result on any thread and returns a function that
+/// merges the result. Merges run one at a time, in order, so sums do not depend on the number of threads.
 ///
-/// At most one unmerged finding per thread is in memory. If bodies or merges throw, the exception that
+/// At most one unmerged result per thread is in memory. If bodies or merges throw, the exception that
 /// parallel_for() would rethrow is rethrown, and nothing after it is merged.
 void parallel_in_order(Index count, int threads, const std::function<std::function<void()>(Index)>& body);
 

@@ -22,7 +22,7 @@ std::size_t size_of(NumberType type);
 /// The name of a type in numpy: "float16", "bfloat16", "uint8", "bool".
 const char* name_of(NumberType type);
 
-/// The type called "f4" in a .npy file or "F32" in a safetensors file; nothing for types that are not read.
+/// The type called "f4" in a .npy file or "F32" in a safetensors file; no value for other types.
 std::optional<NumberType> npy_type(std::string_view code);
 std::optional<NumberType> number_type(std::string_view dtype);
 
@@ -49,11 +49,11 @@ ArrayBlock whole_block(const std::vector<Index>& shape);
 /// Number of entries of a block that lies inside an array.
 std::size_t entries_of(const ArrayBlock& block);
 
-/// @param called  the beginning of the message
+/// @param called  how the message begins
 /// @throws ShapeError if the block does not lie inside an array of that shape
 void require_inside(const ArrayBlock& block, const std::vector<Index>& shape, const std::string& called = "");
 
-/// Where an array of numbers lies: its entries are stored one after another from byte `first` on.
+/// Where the numbers of an array are: they are stored one after another from byte `first` on.
 struct PlacedNumbers {
   std::vector<Index> shape;  ///< empty: a single number
   NumberType type = NumberType::f32;
@@ -62,9 +62,9 @@ struct PlacedNumbers {
   std::size_t first = 0;
 };
 
-/// Reads a block of an array as floats, row-major. Nothing outside the span of the block is read. Contiguous
-/// entries are read at once; scattered entries are read in pieces of at most 1 MiB.
-/// @throws ShapeError if the block does not lie inside the array; IoError if it cannot be read
+/// Reads a block of an array as floats, row-major. No byte before the block's first entry or after its last
+/// entry is read. Contiguous entries are read at once; scattered entries are read in pieces of at most 1 MiB.
+/// @throws ShapeError if the block does not lie inside the array; IoError if the block cannot be read
 std::vector<float> read_block(const FileBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block);
 
 }  // namespace headwave

@@ -22,17 +22,17 @@ namespace headwave {
 /// One tensor of a safetensors file, as its header describes it.
 struct TensorInfo {
   std::string name;
-  std::string dtype;         ///< as written: "F32", "F16", "BF16", "I64", "BOOL", ...
+  std::string dtype;         ///< type as the file writes it: "F32", "F16", "BF16", "I64", ...
   std::vector<Index> shape;  ///< empty: a single number
   std::size_t begin = 0;     ///< first byte, counted from the end of the header
-  std::size_t end = 0;       ///< one past the last byte
+  std::size_t end = 0;       ///< one past the last byte, counted in the same way
 
   [[nodiscard]] Index size() const;  ///< number of entries
 };
 
 /// The header of a safetensors file.
 struct SafetensorsHeader {
-  std::size_t data = 0;             ///< first byte after it
+  std::size_t data = 0;             ///< first byte after the header
   std::vector<TensorInfo> tensors;  ///< in the order of their bytes
   std::map<std::string, std::string> metadata;
 };
@@ -62,12 +62,12 @@ class SafetensorsFile {
   /// A tensor's bytes in the mapping, valid while this object lives. They may begin at any address, even an
   /// odd one.
   [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
-  /// Copies some of a tensor's bytes from the file, without the mapping: touching one mapped number may cost
-  /// this process 2 MB of memory, if the system keeps the file in large pages.
+  /// Copies some of a tensor's bytes from the file. This does not use the mapping, since touching one mapped
+  /// number may cost 2 MB of memory if the system keeps the file in large pages.
   /// @param first  the first byte, counted from the tensor's beginning
   /// @throws IoError if the file was cut short meanwhile, or cannot be read
   void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const;
-  /// Returns the memory of a tensor's mapped bytes to the system; see MappedFile::let_go().
+  /// Frees the memory of a tensor's mapped bytes; see MappedFile::let_go().
   void let_go(const TensorInfo& tensor) const;
 
  private:
@@ -80,19 +80,19 @@ class SafetensorsFile {
 struct NamedTensor {
   std::string name;
   std::vector<Index> shape;
-  const float* values = nullptr;  ///< row-major, as many as the shape says
+  const float* values = nullptr;  ///< row-major
 };
 
-/// Writes float32 tensors as a safetensors file, in the order given. The file appears whole or not at all.
+/// Writes float32 tensors as a safetensors file, in the given order. The file appears whole or not at all.
 /// @param metadata  free text stored with the tensors; Hugging Face needs {"format", "pt"} to load the file
-/// @throws IoError if the disk refuses
+/// @throws IoError if the file cannot be written
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
-/// The same, into a file that the caller commits.
+/// Writes into a file that the caller commits.
 void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
-/// A tensor whose memory belongs to somebody else.
+/// A tensor whose memory is owned elsewhere.
 struct TensorInMemory {
   std::string name;
   std::string dtype;                 ///< as in a safetensors file: "F32", "F16", "BF16", "F64", "I64", ...
@@ -107,12 +107,12 @@ struct ConvertedTensors {
 };
 
 /// The weights of a model by name: one safetensors file, the shards that a model.safetensors.index.json
-/// lists, or a folder with model.safetensors or that index.
+/// lists, or a folder with model.safetensors or such an index.
 ///
 /// Opening reads only the headers. An aligned float32 tensor is used in place: its pages are read when they
 /// are first touched, and shared between processes. F16, BF16, F64 and unaligned F32 are converted once, at
-/// the first request, into memory of this object or of the caller (F64 is rounded, the others are exact).
-/// Several threads may read at once.
+/// the first request, into memory of this object or of the caller (F64 is rounded, the other types are
+/// exact). Several threads may read at once.
 ///
 /// Pickles (pytorch_model.bin, .pt, .ckpt) are never read: they run code when loaded.
 class Checkpoint {
@@ -130,38 +130,39 @@ class Checkpoint {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Every file that was opened, shards ordered by name; empty for tensors in memory.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }  ///< in file order, shard by shard
-  /// Entries of all tensors. In MXFP4 each byte of NAME_blocks counts as two, NAME_scales as none.
+  [[nodiscard]] const std::vector<std::string>& names() const {
+    return names_;
+  }  ///< in the order of the file, shard by shard
+  /// Number of entries of all tensors. In MXFP4 each byte of NAME_blocks counts as two entries, and
+  /// NAME_scales are not counted.
   [[nodiscard]] Index parameters() const;
 
   [[nodiscard]] bool has(const std::string& name) const { return places_.contains(name); }
-  /// @throws FormatError naming the tensor that is missing
+  /// @throws FormatError naming the tensor if it is missing
   [[nodiscard]] const TensorInfo& info(const std::string& name) const;
 
   /// A tensor as a matrix whose rows are its first axis, valid while this object lives. The stored tensor may
   /// have extra leading axes of size 1: (1, rows, cols).
-  /// @param converted  keeps the tensor if it has to be converted, and must live as long as the view; null:
-  ///                   this object keeps it
+  /// @param converted  holds the tensor if it must be converted, and must outlive the view; null: this object
+  ///                   holds it
   /// @returns (shape[0], product of the other axes)
   /// @throws FormatError if the tensor is missing, has another shape, or is not F32, F16, BF16 or F64
   [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted = nullptr) const;
-  /// A function that copies `count` rows from `first` on as floats; a row is what the last axis spans. It
-  /// touches no other rows, and leaves no page of the file mapped.
-  /// @returns valid while this object lives, callable from several threads at once
+  /// A function that copies `count` rows from `first` on as floats. A row runs along the last axis. The
+  /// function touches no other rows, and leaves no page of the file mapped.
+  /// @returns a function that is valid while this object lives and may be called from several threads at once
   /// @throws FormatError if the tensor is missing, or is not F32, F16, BF16 or F64
   [[nodiscard]] std::function<void(Index first, Index count, float* out)> row_reader(const std::string& name) const;
   /// @returns (size)
   /// @throws FormatError as matrix()
   [[nodiscard]] VectorView32 vector(const std::string& name, Index size, ConvertedTensors* converted = nullptr) const;
-  /// A tensor of unsigned bytes ("U8") of that shape, as it is stored.
-  /// @returns valid while this object lives
+  /// A tensor of unsigned bytes ("U8") of that shape, as it is stored, valid while this object lives.
   /// @throws FormatError if the tensor is missing, or has another shape or type
   [[nodiscard]] std::span<const std::byte> bytes(const std::string& name, const std::vector<Index>& shape) const;
-  /// Checks type and shape by the header alone. @throws FormatError as matrix()
+  /// Checks the type and shape in the header. @throws FormatError as matrix()
   void require(const std::string& name, const std::vector<Index>& shape) const;
-  /// Returns the memory of a tensor's bytes to the system until they are needed again; does nothing for
-  /// tensors in memory.
+  /// Frees the memory of a tensor that is mapped from a file. The next access reads the file again.
   void let_go(const std::string& name) const;
 
  private:
@@ -170,14 +171,14 @@ class Checkpoint {
     const TensorInfo* info;
     const SafetensorsFile* file;  ///< null: the tensor is in memory
   };
-  /// @param shards  the file of each tensor; null: every tensor of this file is wanted
+  /// @param shards  the file of each tensor; null: use every tensor of this file
   void open_file(const std::filesystem::path& file, const std::map<std::string, std::string>* shards = nullptr);
   void open_sharded(const std::filesystem::path& index);
   [[nodiscard]] std::string shown_file(const Place& tensor) const;
   [[nodiscard]] const Place& place(const std::string& name) const;
-  /// @throws FormatError if it has another shape
+  /// @throws FormatError if the tensor has another shape
   [[nodiscard]] const Place& place(const std::string& name, const std::vector<Index>& shape) const;
-  /// @throws FormatError if it does not hold floating-point numbers
+  /// @throws FormatError if the tensor does not hold floating-point numbers
   [[nodiscard]] NumberType real_type(const Place& tensor) const;
   [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted) const;

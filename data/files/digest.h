@@ -24,8 +24,7 @@ class Sha256 {
 };
 
 /// The seal at the end of a file written by headwave: "headwave sha256 ", the digest of all bytes before it,
-/// and a line feed. HDF5 ignores bytes after its own end, and cuts them off when a program changes the file
-/// through it.
+/// and a line feed. The HDF5 library ignores the seal, and removes it when a program changes the file.
 inline constexpr std::string_view seal_mark = "headwave sha256 ";
 inline constexpr std::size_t seal_bytes = seal_mark.size() + 64 + 1;
 
@@ -37,21 +36,21 @@ std::string seal_of(std::string_view sha256);
 /// @throws IoError if the file cannot be read; FormatError if the seal does not match its bytes
 bool require_right_seal(const std::filesystem::path& path);
 
-/// Refuses a file that is not as headwave wrote it.
-/// @throws IoError if the file cannot be read; FormatError if it has no seal, or a wrong one
+/// Refuses a file that may have changed since headwave wrote it.
+/// @throws IoError if the file cannot be read; FormatError if the file has no seal, or a wrong seal
 void require_sealed(const std::filesystem::path& path);
 
 /// SHA-256 of a file's bytes as `sha256sum` prints it: 64 lower-case hexadecimal digits. If the file has a
-/// seal, it is checked on the way.
+/// seal, the seal is checked too.
 /// @throws IoError if the file cannot be read; FormatError if it has a seal that does not match its bytes
 std::string sha256_of_file(const std::filesystem::path& path);
 
-/// The same for bytes in memory.
+/// SHA-256 of bytes in memory, in the same form.
 std::string sha256_of_text(std::string_view bytes);
 
 /// Digests of several files as `sha256sum` lists them, for the provenance of results: one line per file with
 /// its digest, two blanks and its name without the folder. `sha256sum --check` reads this.
-/// @throws Error as sha256_of_file()
+/// @throws as sha256_of_file()
 std::string sha256_list(const std::vector<std::filesystem::path>& files);
 
 }  // namespace headwave

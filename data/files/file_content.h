@@ -8,9 +8,9 @@
 
 namespace headwave {
 
-/// The format of a file, told by its bytes and not by its name. In the order of words_of().
+/// The format of a file, recognised by its bytes and not by its name. In the order of words_of().
 enum class FileContent {
-  other,  ///< a text, or unknown
+  other,  ///< a text, or an unknown format
   empty,
   hdf5,
   npy,
@@ -21,18 +21,18 @@ enum class FileContent {
   gguf
 };
 
-/// The format of bytes: by magic numbers, for zip archives by the first members, for safetensors by the
-/// header's length.
+/// Recognises the format of bytes by magic numbers, the kind of a zip archive by its first members, and
+/// safetensors by the length of its header.
 FileContent content_of(std::string_view bytes);
 
-/// The format of a file, by its first 4 MB; `other` for a folder.
+/// Recognises the format of a file by its first 4 MB; `other` for a folder.
 /// @throws IoError if the file cannot be read
 FileContent content_of_file(const std::filesystem::path& path);
 
 /// A format in words: "a PyTorch file, a pickle", "a NumPy archive (.npz)"; empty for `other`.
 std::string_view words_of(FileContent content);
 
-/// What messages ask for in place of a file in another format.
+/// What messages ask for if a file has another format.
 constexpr std::string_view expected_states =
     "stored states as HDF5, .npy, .npz or safetensors: load it in Python, and numpy.save('states.npy', x) writes what "
     "headwave reads";
@@ -40,13 +40,13 @@ constexpr std::string_view expected_weights =
     "the folder of a model with config.json and safetensors, or a .safetensors file: load the model with transformers, "
     "and model.save_pretrained(DIR) writes them";
 
-/// The error for a file in a format that is not read: names the format found and the one expected.
+/// The error for a file in a format that headwave does not read. It names the formats found and expected.
 /// @throws IoError if the file cannot be read
 FormatError foreign_file(const std::filesystem::path& file, std::string_view expected);
 
 /// Refuses a Git LFS pointer: a small text that stands for a large file in clones without Git LFS.
 /// @param beginning  the file's first 64 bytes, or all of them if it is shorter
-/// @throws FormatError if it is a pointer
+/// @throws FormatError if the file is a pointer
 void require_no_pointer(std::string_view beginning, const std::filesystem::path& file);
 
 }  // namespace headwave

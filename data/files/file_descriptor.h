@@ -9,7 +9,7 @@ namespace headwave {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  /// Takes over an open descriptor.
+  /// Takes ownership of an open descriptor.
   explicit FileDescriptor(int number) : number_(number) {}
   /// Opens a path; child processes do not inherit the descriptor. On failure is_open() is false and errno
   /// says why.
@@ -39,16 +39,16 @@ class FileDescriptor {
 [[noreturn]] void fail_by_errno(const std::filesystem::path& path, const char* what);
 
 /// Makes an empty file without a name: in memory on Linux, elsewhere in the folder of temporary files. On
-/// failure it is closed and errno says why.
+/// failure the result is not open and errno says why.
 FileDescriptor nameless_file();
 
-/// Opens a file for writing, creates it if missing, and holds its lock until it is closed or the process ends
-/// in any way. On a file system without locks this keeps nobody out.
+/// Opens a file for writing, creates it if missing, and holds its lock until the file is closed or the
+/// process ends in any way. On a file system without locks, this keeps no other process out.
 /// @throws IoError if another process or object holds the lock, or the file cannot be opened
 FileDescriptor locked_file(const std::filesystem::path& path);
 
-/// A lock file, held by one process at a time: it protects files beside it from other processes that also ask
-/// for the lock. It exists while it is held, and stays if its process is killed.
+/// A lock file, which only one process at a time can hold. It protects files beside it from other processes
+/// that also ask for the lock. The file exists while it is held, and stays if its process is killed.
 class LockFile {
  public:
   /// @throws IoError if another process holds the lock, or the file cannot be created

@@ -16,7 +16,7 @@
 namespace headwave {
 
 /// Calls `visit` for every line of a text, without its line end "\n" or "\r\n". A line end at the end of the
-/// text starts no further line.
+/// text does not begin another line.
 template <class Visit>
 void each_line(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
@@ -32,23 +32,22 @@ void each_line(std::string_view text, const Visit& visit) {
 /// @param name      what messages call the text: a file's path
 /// @param expected  what messages ask for
 /// @throws FormatError with the first bad byte, its line (from 1) and byte offset (from 0), and the file's
-///         format if known, else how to convert it
+///         format if it is known, else how to convert the file to UTF-8
 void require_utf8(std::string_view bytes, const std::string& name, std::string_view expected = "text in UTF-8");
 
 /// How much of an input is read, and how.
 struct InputTextOptions {
-  /// Stop after this many bytes: at the next line end, or at twice as many bytes if no line ends before. 0:
-  /// read all.
+  /// Stop at the first line end after this many bytes, but at the latest at twice as many. 0: read all.
   std::size_t enough = 0;
-  std::string_view expected = "text in UTF-8";  ///< for messages
+  std::string_view expected = "text in UTF-8";  ///< what messages ask for
 };
 
-/// Where a text is: in a file, on standard input ("-"), or in memory.
+/// Where a text is: in a file, on standard input ("-") or in memory.
 struct TextPlace {
   template <class Path>
   requires std::convertible_to<Path, std::filesystem::path> TextPlace(Path&& file)  // NOLINT: a path is a place
       : path(std::forward<Path>(file)) {}
-  /// @param name  what messages call it
+  /// @param name  what messages call the text
   TextPlace(std::string name, std::shared_ptr<const std::string> in_memory)
       : path(std::move(name)), text(std::move(in_memory)) {}
 
@@ -67,8 +66,8 @@ class InputText {
   [[nodiscard]] std::string_view text() const { return text_; }
   /// The text's name in messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// `source_file` and `source_sha256`: path and digest of the whole file; of a text in memory name and
-  /// digest.
+  /// `source_file`, `source_sha256`: path and digest of the whole file, or name and digest of a text in
+  /// memory.
   [[nodiscard]] const Attributes& provenance() const { return provenance_; }
 
  private:

@@ -12,19 +12,19 @@
 
 namespace headwave {
 
-/// Reads a JSON file strictly (RFC 8259): repeated keys, comments, text after the value, NaN and invalid
-/// UTF-8 are errors. A UTF-8 byte-order mark is skipped.
+/// Reads a JSON file strictly (RFC 8259): repeated names in an object, comments, text after the value, NaN
+/// and invalid UTF-8 are errors. A UTF-8 byte-order mark is skipped.
 /// @param most_bytes  larger files are refused before they are read
-/// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON, with the byte
+/// @throws IoError if the file cannot be read; FormatError if it is too large, or not JSON (naming the byte)
 nlohmann::json json_of_file(const std::filesystem::path& path, std::size_t most_bytes = std::size_t{256} << 20U);
 
-/// The same for a text in memory.
+/// Reads JSON from a text in memory in the same way.
 /// @param name  what messages call the text: a file's path
-/// @throws FormatError as above
+/// @throws FormatError if the text is not JSON
 nlohmann::json json_of_text(std::string_view text, const std::string& name);
 
-/// A view of a JSON object, with its place in a file. A member that does not have the expected type raises a
-/// FormatError naming the place, the key, what was expected and what was found. A null counts as absent.
+/// A view of a JSON object, with its place in a file. An entry of another type than asked for raises a
+/// FormatError naming the place, the entry, what was expected and what was found. A null counts as absent.
 class JsonObject {
  public:
   /// @param place  what messages call the object: "tokenizer.json: model"
@@ -34,12 +34,12 @@ class JsonObject {
   JsonObject& operator=(const JsonObject&) = delete;
   virtual ~JsonObject() = default;
 
-  /// @throws FormatError always, beginning with the place
+  /// @throws FormatError always. Its message begins with the place
   [[noreturn]] void fail(const std::string& what) const;
   [[nodiscard]] bool has(const std::string& key) const { return find(key) != nullptr; }
-  /// @returns the value; nullptr if the key is absent or null
+  /// @returns the value of an entry; nullptr if it is absent or null
   [[nodiscard]] const nlohmann::json* find(const std::string& key) const;
-  /// @throws FormatError if the key is absent; so do all below without a fallback, except optional_flag()
+  /// @throws FormatError if it is absent. So do all functions below without a fallback but optional_flag()
   [[nodiscard]] const nlohmann::json& at(const std::string& key) const;
   [[nodiscard]] JsonObject object(const std::string& key) const;
   [[nodiscard]] const std::vector<nlohmann::json>& list(const std::string& key) const;
@@ -55,9 +55,9 @@ class JsonObject {
 
  protected:
   using IsKind = bool (nlohmann::json::*)() const noexcept;
-  /// The value of a key, which must be there and of that kind.
+  /// The value of an entry that must exist and be of that kind.
   [[nodiscard]] const nlohmann::json& wanted(const std::string& key, IsKind is_kind, const char* expected) const;
-  /// @returns the value, which may be a JSON null; nullptr if the key is absent
+  /// @returns the value of an entry, which may be a JSON null; nullptr if the entry is absent
   [[nodiscard]] virtual const nlohmann::json* look(const std::string& key) const;
 
  private:
@@ -68,15 +68,15 @@ class JsonObject {
 /// The beginning of a value as JSON, for messages.
 std::string shown_value(const nlohmann::json& value);
 
-/// The kind of a JSON value in words: "a string", "a list"; null, true, false and numbers as they are.
+/// The kind of a JSON value in words: "a string", "a list"; null, true, false and numbers as written.
 std::string kind_of(const nlohmann::json& value);
 
 /// A JSON value as a whole number.
-/// @throws FormatError if the value is another kind, or beyond 64 bits
+/// @throws FormatError if the value is of another kind, or does not fit 64 bits
 std::int64_t integer_of(const nlohmann::json& value, const std::string& place);
 
 /// A JSON value as a string.
-/// @throws FormatError if the value is another kind
+/// @throws FormatError if the value is of another kind
 const std::string& text_of(const nlohmann::json& value, const std::string& place);
 
 }  // namespace headwave

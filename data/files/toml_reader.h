@@ -17,10 +17,10 @@ namespace headwave {
 
 /// Parses a TOML file of at most 1 MB.
 /// @param what  what messages call such a file: "a model map"
-/// @throws IoError if the file cannot be read; FormatError if it is too large, or not TOML, with the line
+/// @throws IoError if the file cannot be read; FormatError if it is too large, or not TOML (naming the line)
 toml::table toml_of_file(const std::filesystem::path& file, std::string_view what);
 
-/// The same for the text of a file.
+/// Parses the text of a TOML file.
 toml::table toml_of_text(const std::filesystem::path& file, std::string_view text);
 
 /// A value in a settings file.
@@ -28,8 +28,8 @@ using Setting = std::variant<bool, std::int64_t, double, std::string, std::vecto
 
 using Settings = std::map<std::string, Setting>;
 
-/// Settings as TOML, one per line in the order of their names, `documents = 50`, without a last line end.
-/// Doubles have the shortest digits that give the same value, with a point or an exponent: 0.05, 3.0.
+/// Writes settings as TOML, one per line in the order of names, such as `documents = 50`. The last line has
+/// no line end. Doubles have the fewest digits that give the same value, and a point or exponent: 0.05, 3.0.
 std::string toml_text(const Settings& settings);
 
 }  // namespace headwave

@@ -7,10 +7,10 @@
 
 namespace headwave {
 
-/// Replaces every ill-formed byte sequence by U+FFFD: one for the longest prefix of a character, otherwise
-/// one per byte, as Rust's from_utf8_lossy does and section 3.9 of the Unicode standard recommends.
+/// Replaces every ill-formed byte sequence by U+FFFD: one U+FFFD for the longest incomplete beginning of a
+/// character, and one for any other byte. Rust's from_utf8_lossy and section 3.9 of Unicode do the same.
 /// @param text  at most 1 GiB
-/// @throws ShapeError if it is longer
+/// @throws ShapeError if the text is longer
 std::string valid_utf8(std::string_view text);
 
 /// Whether a text is well-formed UTF-8.
@@ -19,13 +19,13 @@ bool is_valid_utf8(std::string_view text);
 /// The position of the first ill-formed byte, in a text of any length; npos if there is none.
 std::size_t ill_formed_utf8(std::string_view text);
 
-/// Bytes of the character that begins with this byte in a well-formed text.
+/// Number of bytes of the character that begins with this byte in a well-formed text.
 inline std::size_t utf8_length(char first) {
   const auto byte = static_cast<unsigned char>(first);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// The length in bytes without an incomplete last character. The text is otherwise well-formed.
+/// The length of a text in bytes without an incomplete last character. The rest must be well-formed.
 std::size_t whole_characters(std::string_view text);
 
 /// A text without its UTF-8 byte-order mark, if it has one.
@@ -40,8 +40,8 @@ char32_t last_code_point(std::string_view text);
 /// Appends a code point to a text.
 void append_utf8(std::string& text, char32_t c);
 
-/// Whether a character has a general category in `mask` (ICU's U_GC_..._MASK) and exists in that version of
-/// Unicode. Tokenizers keep the tables they were written with.
+/// Whether a character has a general category in `mask` (ICU's U_GC_..._MASK) and exists in the given version
+/// of Unicode. Each tokenizer needs the version for which it was written.
 bool has_category(char32_t c, std::uint32_t mask, int unicode_version);
 
 /// Whether a character has Unicode's property White_Space.

@@ -15,12 +15,12 @@ struct ZipMember {
   std::size_t bytes = 0;
 };
 
-/// Lists the files of a zip archive, also beyond 4 GB (zip64). Places and sizes are checked against the
-/// archive's size; checksums are not compared.
+/// Lists the files of a zip archive, which may be larger than 4 GB (zip64). Places and sizes are checked
+/// against the archive's size; checksums are not compared.
 ///
 /// Source: PKWARE, APPNOTE.TXT 6.3.3, sections 4.3 to 4.5.
-/// @throws FormatError if the directory is damaged, or a member is compressed (numpy.savez_compressed) or
-///         encrypted; IoError if the file cannot be read
+/// @throws FormatError if the archive's directory is damaged, or a member is compressed
+///         (numpy.savez_compressed) or encrypted; IoError if the file cannot be read
 std::vector<ZipMember> zip_members(const FileBytes& file);
 
 }  // namespace headwave

@@ -15,23 +15,23 @@ namespace headwave {
 struct Hdf5Node {
   std::string path;          ///< "/layer_0/query"
   std::string kind;          ///< "group", "dataset", "type", "link", or "unreadable"
-  std::vector<Index> shape;  ///< of a dataset; empty: a single entry, or no entries
-  std::string dtype;         ///< of a dataset or type: "float32", "int64", "string", "bool", "compound", ...
-  std::string storage;       ///< of a dataset "chunks (1, 12, 64), shuffle, gzip 2"; of a link its target; of an
+  std::vector<Index> shape;  ///< shape of a dataset; empty: a single entry, or no entries
+  std::string dtype;         ///< type of a dataset's entries, or the type itself: "float32", "string", "compound", ...
+  std::string storage;       ///< for a dataset "chunks (1, 12, 64), shuffle, gzip 2"; for a link its target; for an
                              ///< unreadable object the reason
   Attributes attributes;
 };
 
-/// After this call, if the HDF5 library crashes on a damaged file, the program exits with 1 and one line on
-/// stderr that names the file. Programs call it at their beginning.
+/// Arranges that, if the HDF5 library crashes on a damaged file, the program exits with 1 and one line on
+/// stderr that names the file. Programs call it when they start.
 void tell_hdf5_crashes();
 
 /// An HDF5 file, open for reading.
 ///
-/// At most 16 GiB are read at once, and only if the file holds enough bytes for the dataset, compressed or
-/// not, and its chunks unpack to their size. Filters other than shuffle, gzip and fletcher32 are refused.
-/// Links into other files, data kept in other files and virtual datasets are listed and never followed.
-/// Several threads may read; they take turns.
+/// At most 16 GiB are read at once. A dataset is read only if the file holds enough bytes for it, compressed
+/// or not, and its chunks unpack to their declared size. Filters other than shuffle, gzip and fletcher32 are
+/// refused. Links into other files, data kept in other files and virtual datasets are listed and never
+/// followed. Several threads may read, but they take turns.
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
@@ -42,9 +42,9 @@ class Hdf5File {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Everything in the file, up to a million objects, the root group first: in order of creation if all
-  /// groups record it, otherwise by name. Links are not followed, a group that can be reached twice is
-  /// entered once, and an object that cannot be opened is listed as unreadable.
+  /// Lists everything in the file, at most a million objects, with the root group first. Objects are in order
+  /// of creation if all groups record this order, otherwise sorted by name. Links are not followed, a group
+  /// that can be reached twice is listed once, and an object that cannot be opened is listed as unreadable.
   /// @throws FormatError if the root group is damaged; IoError if the file can no longer be read
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
 
@@ -55,7 +55,7 @@ class Hdf5File {
   /// The entries of a text attribute; empty if there is no such attribute.
   /// @throws FormatError if there is no such object, or the attribute is not text
   [[nodiscard]] std::vector<std::string> attribute_texts(const std::string& object, const std::string& attribute) const;
-  /// Names of the dimension scales attached to a dataset's axes, "" for an axis without one.
+  /// Names of the dimension scales attached to a dataset's axes; "" for an axis without a scale.
   /// @throws FormatError if there is no such dataset
   [[nodiscard]] std::vector<std::string> scales(const std::string& dataset) const;
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// Everything that touches the HDF5 C library starts here. Included only by sources, never by a header that
-// others see.
+// Everything that touches the HDF5 C library starts here. Only sources include this header.
 
 #include <mutex>
 #include <string>
@@ -54,19 +53,19 @@ class Hdf5Session {
   const char* read_before_;
 };
 
-/// Why the library's last call failed, in its own words, on one line. Ask before any other call.
+/// Why the library's last call failed, in the library's words, on one line. Call it right after that call.
 std::string hdf5_reason();
 
-/// Whether the last call failed because the system could not read the file; else the file is damaged.
+/// Whether the last call failed because the system could not read the file. Otherwise the file is damaged.
 bool hdf5_read_failed_by_system();
 
-/// Throws the error of a call that failed to read. Call it right after that call.
+/// Throws the error of a library call that failed to read. Call it right after that call.
 /// @param what  what could not be done, put before the library's reason; empty: the reason alone
 /// @throws IoError if hdf5_read_failed_by_system(); otherwise FormatError
 [[noreturn]] void fail_hdf5_read(const std::string& what = "");
 
 /// The type of IEEE 754 half-precision floats, as numpy stores them.
-/// @throws IoError if the library refuses
+/// @throws IoError if the library cannot make the type
 Hdf5Handle hdf5_half_type();
 
 }  // namespace headwave

@@ -18,13 +18,12 @@ struct TextRange {
 using TextFinder = std::function<std::vector<TextRange>(std::string_view)>;
 
 /// Finds the matches of a regular expression as Hugging Face's `tokenizers` does, with Oniguruma and Ruby's
-/// syntax for UTF-8. An empty match counts unless the match before ended there.
+/// syntax for UTF-8. An empty match counts unless the match before it ended at the same place.
 /// @param place  what messages call the expression
-/// @throws FormatError if it does not compile; when called, if a match takes more steps than the library
-///         allows
+/// @throws FormatError if it does not compile. The finder throws FormatError if a match takes too many steps
 TextFinder regular_expression(std::string_view ruby, const std::string& place);
 
-/// Finds every occurrence of a string; none of an empty one.
+/// Finds every occurrence of a string. An empty string is never found.
 TextFinder fixed_string(std::string text);
 
 /// Finds every character for which `wanted` holds.

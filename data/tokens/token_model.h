@@ -20,17 +20,17 @@ struct VocabularyEntry {
   std::int64_t id = 0;
 };
 
-/// One more than the largest id allowed for a number of entries. Files may skip a few ids; one that skips
-/// most is broken, and must not make us allocate memory for them.
+/// One more than the largest id allowed for a number of entries. Files may skip a few ids. A file that skips
+/// most ids is broken, and must not make us allocate memory for the missing ids.
 Index largest_vocabulary(std::size_t entries);
 
 /// Pieces of text and their ids, in both directions.
 class Vocabulary {
  public:
-  /// @param entries  in any order; if a piece occurs twice the last one counts, as in BERT's own reader
+  /// @param entries  in any order; if a piece occurs twice its last entry counts, as in BERT's own reader
   /// @param file     what messages call the file
-  /// @throws FormatError if there are no entries, or an id is negative, repeated, or too large for their
-  ///         number
+  /// @throws FormatError if there are no entries, or an id is negative, repeated, or too large for the number
+  ///         of entries
   Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file);
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
@@ -38,7 +38,7 @@ class Vocabulary {
   Vocabulary& operator=(const Vocabulary&) = delete;
   ~Vocabulary() = default;
 
-  /// The id of a piece; -1: unknown.
+  /// The id of a piece; -1 if the vocabulary does not have the piece.
   [[nodiscard]] std::int32_t id(std::string_view piece) const {
     const auto found = ids_.find(piece);
     return found == ids_.end() ? -1 : found->second;
@@ -58,15 +58,15 @@ class Vocabulary {
   std::unordered_map<std::string_view, std::int32_t> ids_;  // looks into pieces_, which never changes
 };
 
-/// A sorted list of pieces, for finding those that a text begins with.
+/// A sorted list of pieces, which finds the pieces that a text begins with.
 class PiecePrefixes {
  public:
   struct Piece {
-    std::string_view text;  ///< not empty; must outlive the object
+    std::string_view text;  ///< not empty; must outlive the PiecePrefixes
     std::int32_t id = 0;
   };
 
-  /// @param pieces  if two have the same text only the first is found
+  /// @param pieces  if two pieces have the same text only the first is found
   explicit PiecePrefixes(std::vector<Piece> pieces);
 
   /// Calls `seen(length, id)` for every piece that a text begins with, the shortest first.
@@ -125,7 +125,7 @@ class TokenModel {
 /// @throws FormatError if the unknown token is not in the vocabulary
 std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const std::string& unknown, const std::string& file);
 
-/// Makes every word one token: its own, or else the unknown one.
+/// Makes every word one token: the piece that equals the word, or else the unknown token.
 /// @throws FormatError if the unknown token is not in the vocabulary
 std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string& unknown, const std::string& file);
 
@@ -134,10 +134,10 @@ std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string
 std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown, const std::string& file);
 
 struct BytePairOptions {
-  std::string unknown;             ///< the token for characters without a token; empty: skip such characters
-  bool fuse_unknown = false;       ///< join adjacent unknown characters into one token
-  bool byte_fallback = false;      ///< spell a character without a token by its bytes' tokens "<0xE3>", if all exist
-  bool whole_words_first = false;  ///< do not spell a word by merges if it is a token
+  std::string unknown;             ///< token for characters that have no token; empty: skip such characters
+  bool fuse_unknown = false;       ///< whether adjacent unknown characters become one token
+  bool byte_fallback = false;      ///< whether to spell such a character by tokens of its bytes, "<0xE3>", if all exist
+  bool whole_words_first = false;  ///< whether a word that is a token stays whole, without merges
   std::string word_suffix;         ///< suffix of pieces at the end of a word
 };
 
@@ -145,7 +145,7 @@ struct BytePairOptions {
 using Merge = std::pair<std::string, std::string>;
 
 /// Byte-pair encoding: splits a word into characters, then repeatedly joins the neighbours with the earliest
-/// merge, the leftmost first, until no merge applies. If a merge is listed twice the later place counts. O(n
+/// merge, the leftmost first, until no merge applies. If a merge is listed twice its later place counts. O(n
 /// log n) in the length of a word.
 ///
 /// Source: Sennrich, Haddow and Birch 2016, algorithm 1.
@@ -158,17 +158,17 @@ std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std:
 struct UnigramOptions {
   std::vector<double> scores;  ///< log probability of each id
   std::int32_t unknown = -1;   ///< the token for a character that no piece spells
-  bool byte_fallback = false;  ///< spell such a character by the tokens of its bytes, "<0xE3>", if all exist
+  bool byte_fallback = false;  ///< whether to spell such a character by tokens of its bytes, "<0xE3>", if all exist
 };
 
-/// Unigram: spells a word in the pieces with the largest sum of scores. Among equal sums the longest last
-/// piece wins.
+/// Unigram: spells a word in the pieces with the largest sum of scores. If spellings have equal sums, the
+/// spelling with the longest last piece wins.
 ///
 ///     best(end) = max over pieces that end there of best(end - length) + score                            (1)
 ///
 /// An unknown character scores 10 less than the least likely piece. Adjacent unknown characters together
-/// become a piece if there is one, else their bytes, else one unknown token, as in Hugging Face's
-/// `tokenizers`. O(n) in the length of a word times the longest piece.
+/// become one piece if the vocabulary has this piece, else the tokens of their bytes, else one unknown token,
+/// as in Hugging Face's `tokenizers`. O(n m) for a word of n bytes and a longest piece of m bytes.
 ///
 /// Source: Kudo 2018, section 3.1.
 /// @param file  what messages call the file

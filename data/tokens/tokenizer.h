@@ -21,26 +21,26 @@ constexpr std::size_t largest_tokenizer_file = std::size_t{64} << 20U;  ///< byt
 
 /// Ids of special tokens. -1: the tokenizer does not have the token.
 struct SpecialTokens {
-  std::int32_t opens = -1;   ///< before every document: [CLS], <s>
-  std::int32_t closes = -1;  ///< after every document: [SEP], </s>
+  std::int32_t opens = -1;   ///< token before every document: [CLS], <s>
+  std::int32_t closes = -1;  ///< token after every document: [SEP], </s>
   std::int32_t pad = -1;
-  std::int32_t unknown = -1;  ///< for text that the vocabulary cannot spell
+  std::int32_t unknown = -1;  ///< token for text that the vocabulary cannot spell
   std::int32_t mask = -1;
 };
 
-/// How documents are surrounded: "opening and closing token around every document", "none", ...
+/// Says how documents are surrounded, such as "opening and closing token around every document" or "none".
 /// @param what  what the tokens surround: "document"
 std::string special_tokens_text(const SpecialTokens& special, const std::string& what);
 
 /// A token that is found in a text by its name, before the text is split into words: [MASK], <s>.
 struct AddedToken {
-  std::string content;  ///< at most 1024 bytes
+  std::string content;  ///< the token's name, at most 1024 bytes
   std::int64_t id = 0;
-  bool special = false;      ///< does not stand for text
-  bool single_word = false;  ///< found only between characters that are not word characters
-  bool lstrip = false;       ///< includes the white space before it
-  bool rstrip = false;       ///< includes the white space after it
-  bool normalized = false;   ///< search the normalised text for the normalised name; false: search the text as it is
+  bool special = false;      ///< whether the token does not stand for text
+  bool single_word = false;  ///< whether it is found only between characters that are not word characters
+  bool lstrip = false;       ///< whether it includes the white space before it
+  bool rstrip = false;       ///< whether it includes the white space after it
+  bool normalized = false;   ///< search the normalised text for the normalised name; false: neither is normalised
 };
 
 /// A part of a text: an added token, or the text between added tokens.
@@ -49,10 +49,10 @@ struct TextSegment {
   std::int32_t id = -1;  ///< -1: not an added token
 };
 
-/// Finds added tokens in a text: the leftmost first, and the longest of those that begin at one place.
+/// Finds added tokens in a text: the leftmost first, and of tokens that begin at the same place the longest.
 class AddedTokenFinder {
  public:
-  /// @param tokens      if two have the same normalised name the first counts
+  /// @param tokens      if two tokens have the same normalised name the first counts
   /// @param normalizer  applied to the names; may be empty
   /// @param file        what messages call the file
   /// @throws FormatError if a normalised name is empty or longer than 1024 bytes
@@ -62,7 +62,7 @@ class AddedTokenFinder {
   AddedTokenFinder& operator=(const AddedTokenFinder&) = delete;
   ~AddedTokenFinder() = default;
 
-  /// The parts of a text in order, without empty ones.
+  /// The parts of a text in order, without empty parts.
   [[nodiscard]] std::vector<TextSegment> segments(std::string_view text) const;
 
  private:
@@ -73,10 +73,10 @@ class AddedTokenFinder {
 
 /// The parts of a tokenizer, in the order in which a text passes through them.
 struct TokenPipeline {
-  std::vector<AddedToken> added;                          ///< found by name, before or after normalisation
-  Normalizer normalizer;                                  ///< empty: the text as it is
-  WordSplitter splitter;                                  ///< empty: the whole text is one word
-  std::unique_ptr<TokenModel> model;                      ///< spells the words
+  std::vector<AddedToken> added;      ///< found by name, before or after normalisation
+  Normalizer normalizer;              ///< changes the text before it is split; empty: no change
+  WordSplitter splitter;              ///< splits the text into words; empty: the whole text is one word
+  std::unique_ptr<TokenModel> model;  ///< spells the words
   std::function<std::string(std::string_view)> readable;  ///< makes a piece readable; empty: leave it as it is
   SpecialTokens special;
   std::string kind;
@@ -114,7 +114,7 @@ class Tokenizer {
   /// One more than the largest id: the number of rows that a table of word vectors needs.
   [[nodiscard]] Index vocabulary() const { return size_; }
 
-  /// Whether a token is declared special: [CLS], <pad>, also [UNK]; false outside the vocabulary.
+  /// Whether a token is declared special: [CLS], <pad>, also [UNK]; false for ids outside the vocabulary.
   [[nodiscard]] bool is_special(std::int32_t id) const {
     return id >= 0 && id < size_ && special_[static_cast<std::size_t>(id)] != 0;
   }
@@ -124,7 +124,7 @@ class Tokenizer {
   /// Type and file: "WordPiece (vocab.txt)", "byte-level BPE (tokenizer.json)".
   [[nodiscard]] std::string kind() const { return parts_.kind; }
 
-  /// The files that it was read from, for provenance.
+  /// The files from which the tokenizer was read, for provenance.
   [[nodiscard]] std::vector<std::filesystem::path> files() const { return parts_.files; }
 
  private:
@@ -145,13 +145,13 @@ enum class TokenizerUse {
 bool has_tokenizer(const std::filesystem::path& model_directory);
 
 /// Opens the tokenizer in a model's folder: `tokenizer.json` or else `vocab.txt` (WordPiece as in BERT), with
-/// `tokenizer_config.json` and `added_tokens.json` beside it if they exist. A step of tokenizer.json that is
-/// not known is refused by name, since omitting it would change ids.
+/// `tokenizer_config.json` and `added_tokens.json` beside it if they exist. An unknown step of tokenizer.json
+/// is refused by name, since omitting the step would change ids.
 ///
 /// Source: Devlin et al. 2019 (WordPiece); Sennrich, Haddow and Birch 2016, Radford et al. 2019 (BPE over
 /// bytes); Kudo 2018 (Unigram).
-/// @throws IoError if the folder or a file cannot be read; FormatError if none of these files exists, or one
-///         is broken
+/// @throws IoError if the folder or a file cannot be read; FormatError if neither tokenizer.json nor
+///         vocab.txt exists, or a file is broken
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory,
                                           TokenizerUse use = TokenizerUse::text);
 

@@ -25,10 +25,10 @@ namespace headwave {
 /// @throws IoError if the file cannot be read; FormatError if it is broken, or has a step of another type
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
 
-/// Reads BERT's tokenizer from a vocab.txt with one piece per line, as the tokenizer.json that transformers
-/// would write. The tokenizer_config.json beside it gives do_lower_case, strip_accents,
-/// tokenize_chinese_chars and the names of special tokens. A piece on two lines has the id of the later one.
-/// With class EsmTokenizer every piece, such as the letter of an amino acid, is found in the text as it is.
+/// Reads BERT's tokenizer from a vocab.txt with one piece per line. The result equals the tokenizer.json that
+/// transformers would write. The tokenizer_config.json beside it gives do_lower_case, strip_accents,
+/// tokenize_chinese_chars and the names of special tokens. A piece on two lines has the id of the later line.
+/// For the class EsmTokenizer, every piece, such as the letter of an amino acid, is found as it is.
 /// @throws IoError if a file cannot be read; FormatError if it is not UTF-8, has no unknown token, or lacks
 ///         an added token
 std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt);
