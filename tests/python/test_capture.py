@@ -583,7 +583,7 @@ def test_padding_at_the_end_of_ids_is_taken_off(model, batch, tmp_path):
         else:
             assert result.provenance["length"] == 40 and result.provenance["padding_removed"] == 24
             assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
-            with pytest.raises(headwave.Error, match="has no ids|without tokens"):
+            with pytest.raises(headwave.Error, match="has no token ids|without tokens"):
                 headwave.run(place, ids=torch.zeros(2, 8, dtype=torch.long))
 
 

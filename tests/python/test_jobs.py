@@ -195,7 +195,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("the option everything is 1, expected True or False", model=model, ids=ids, everything=1)
     refused("nothing", headwave.IoError, model=tmp_path / "nothing", ids=ids)
     refused("expected whole numbers", model=model, ids=ids.astype(float))
-    refused("ids: 0 tokens", model=model, ids=[])
+    refused("ids: has 0 tokens", model=model, ids=[])
     refused("the model knows the ids", model=model, ids=ids + 100000)
     refused("layers='3-7': expected 0-N", model=model, ids=ids, layers="3-7")
     refused("weights='disk': expected auto, memory or layers", model=model, ids=ids, weights="disk")
