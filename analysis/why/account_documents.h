@@ -83,8 +83,8 @@ struct AccountSums {
 };
 
 /// Whether a document is kept whole, so that its contents can be dealt. At least 8 documents are kept, and
-/// more until the kept ones hold `tokens` tokens. They are evenly spread pairs of an even number and the next
-/// odd number. If `tokens` is 0, no document is kept.
+/// more until the kept ones hold `tokens` tokens. Documents are kept in pairs (2k, 2k + 1), and these pairs are
+/// evenly spread over all documents. If `tokens` is 0, no document is kept.
 /// @param number  number of the document among `documents`, from 0
 /// @param length  T, of every document
 bool is_dealt(Index number, Index documents, Index length, Index tokens = 4096);

@@ -135,7 +135,7 @@ class Turning {
 struct AccountedDocuments {
   const AccountSite& site;
   const std::array<AccountHalf, 2>& halves;
-  std::vector<const AccountDocument*> kept;       ///< all documents that were kept whole, by number
+  std::vector<const AccountDocument*> kept;       ///< all documents that were kept whole, in the order of their numbers
   std::vector<const AccountDocument*> documents;  ///< the accounted documents, evenly spread over `kept`
   std::vector<RowSpan> rows;                      ///< chosen_rows(), the same in every document
   std::vector<Index> queries;                     ///< places of the chosen queries

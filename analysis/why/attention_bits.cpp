@@ -400,7 +400,7 @@ std::vector<Field> describe(const AccountedDocuments& accounted, const BitsNumbe
               one(bits.bits), no_query);
   add_numbers(fields, "part", parts, "bit",
               "bits of a query's attention by part: choosing special keys or text (sink), where query and key stand "
-              "(position), what draws attention whoever asks (word), what this query finds (match)",
+              "(position), words that draw attention from every query (word), what this query finds (match)",
               bits.part, no_query);
   add_numbers(fields, "gain", hypotheses, "bit",
               "bits that a hypothesis, fitted on one half of the documents, gains on the other half", bits.gain,

@@ -32,7 +32,7 @@ struct AttentionBitsOptions {
 ///     A^X     queries and keys as they are
 ///
 /// Contents are dealt as in head_account(), before rotation. If mean queries and mean keys came from the same
-/// documents, words that these documents share would look like position. So p_pos averages two versions: mean
+/// documents, each document's words would be in both means, and their match would look like position. So p_pos averages two versions: mean
 /// queries of even documents with mean keys of odd documents, and the reverse. A predictor must not know the
 /// document that it predicts. So this document's contents chi (of queries) and kappa (of keys) are removed
 /// from the mean of its half, which has N documents. This changes a score by s_ij:

@@ -284,7 +284,7 @@ std::vector<Field> AttentionWords::fields() const {
   Fields fields("attention_words");
   add_named_words(
       fields, ranked, named_, words_named, sums_.texts,
-      {"word_id", "word", "ratio", "q_value", "tokens that draw more attention than their places, whoever asks",
+      {"word_id", "word", "ratio", "q_value", "tokens that draw more attention from every query than their places do",
        "attention that the token gets, divided by what its places get",
        "p-value of the token over documents, adjusted for the number of words",
        "fewer words draw more attention than their places"});

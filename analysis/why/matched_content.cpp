@@ -446,7 +446,7 @@ std::vector<Field> MatchedContent::fields(const TokenTexts& texts) {
              all(named, text(&MatchedPair::key)));
   fields.add(
       "pair_excess", pairs, "1",
-      "mean weight that a query of the one word gives to keys of the other, beyond what draws attention whoever asks",
+      "mean weight that a query of the one word gives to keys of the other, beyond what the key draws from every query",
       all(named, &MatchedPair::excess), fewer_pairs);
   fields.add("pair_share", pairs, "1", "pair_excess as a share of the head's attention on text",
              all(named, &MatchedPair::share), fewer_pairs);

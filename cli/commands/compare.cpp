@@ -97,7 +97,7 @@ void add_compare(CLI::App& program, Command& chosen) {
       ->type_name("A B ...");
   const OptionRows row(*command);
   row("--all", options->all, nullptr, "show every head, not only those that changed");
-  row("--wide", options->wide, nullptr, "show every measure; a star marks a difference beyond its interval");
+  row("--wide", options->wide, nullptr, "show every measure; a star marks a difference whose interval excludes 0");
   add_folder_options(*command, options->folder, false);
   for (const char* name : {"--force", "--no-figures"}) command->get_option(name)->needs("--out");
   ComparisonOptions& test = options->options;

@@ -133,7 +133,7 @@ void add_spectrum(CLI::App& program, Command& chosen) {
   row("--rows", options->analysis.rows, nullptr, rows_help, whole_number(0, 1048576))->capture_default_str();
   row("--demean", taken.demean, nullptr, "subtract each column's mean before the transform");
   row("--detrend", taken.detrend, nullptr, "subtract each column's least-squares line before the transform");
-  row("--hann", options->hann, nullptr, "Hann window instead of the published rectangular one");
+  row("--hann", options->hann, nullptr, "Hann window; default: none, as in the paper");
   add_style_options(*command, options->formats, options->width);
   add_examples(*command, {{"spectrum --model minilm --out spectra", "frequencies of one position table"},
                           {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",

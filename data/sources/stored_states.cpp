@@ -421,11 +421,11 @@ Model attention_model(const StateFiles& files, const Source& documents, Index he
   model.stack.blocks.resize(static_cast<std::size_t>(files.contents.layers.back().layer + 1));
   BlockSpec& block = model.stack.block;
   block.heads = block.kv_heads = files.attention_heads();
-  for (const Index said : {heads, files.stated("num_heads", Index{0})})
+  for (const auto& [said, name] :
+       {std::pair(heads, "head_count"), {files.stated("num_heads", Index{0}), "num_heads in the file"}})
     if (said > 0 && said != block.heads)
-      throw ShapeError(
-          fmt::format("{}: finished attention has {} heads, but head_count or the file's num_heads says {}",
-                      files.path(), block.heads, said));
+      throw ShapeError(fmt::format("{}: the stored attention weights have {} heads, but {} is {}", files.path(),
+                                   block.heads, name, said));
   block.causal = files.states("causal") ? files.stated("causal", false) : is_causal(documents);
   block.window = files.stated("window", Index{0});
   return model;
@@ -440,8 +440,9 @@ void require_attention_of(const Model& model, const StateFiles& files) {
                                  files.path(), model.family),
                      omit("model"));
   if (const Index heads = files.attention_heads(); heads != model.stack.block.heads)
-    throw ShapeError(fmt::format("{}: finished attention has {} heads, but the model has {}; is it from this model?",
-                                 files.path(), heads, model.stack.block.heads));
+    throw ShapeError(
+        fmt::format("{}: the stored attention weights have {} heads, but the model has {}; are they from this model?",
+                    files.path(), heads, model.stack.block.heads));
   if (const Index last = files.contents.layers.back().layer; last >= model.stack.layers())
     throw ShapeError(
         fmt::format("{}: holds attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
@@ -649,7 +650,7 @@ StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStates
   const BlockSpec& block = model.stack.block;
   if (files->is_attention()) {
     if (options.apply_norm || options.any_states)
-      throw ShapeError(fmt::format("{}: finished attention has no states to normalise", files->path()),
+      throw ShapeError(fmt::format("{}: stored attention weights have no states to normalise", files->path()),
                        omit(options.apply_norm ? "apply_norm" : "any_states"));
     require_attention_of(model, *files);
     require_same_attention(*files, block);

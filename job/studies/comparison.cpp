@@ -36,8 +36,8 @@ constexpr const char *traces_field = "offset_trace/by_document", *trace_count_fi
 
 /// The verdict on a difference.
 enum class Verdict : std::uint8_t {
-  within,       // not beyond the interval
-  beyond,       // beyond it
+  within,       // the interval of the difference contains 0
+  beyond,       // the interval of the difference excludes 0: a change
   no_interval,  // the results contain no interval: only the difference is known
   undefined,    // undefined in one of the results
 };
@@ -446,7 +446,7 @@ void Comparison::judge() {
   }
 }
 
-/// Whether some measure of a head is beyond its interval.
+/// Whether some measure of a head changed.
 bool Comparison::beyond(Index row) const {
   return std::ranges::any_of(measures, [&](const Change& measure) {
     return measure.verdict[static_cast<std::size_t>(row)] == Verdict::beyond;
@@ -483,14 +483,14 @@ std::vector<Field> Comparison::fields() const {
   fields.add("lower", axes, "1 or token", "lower end of the interval of second - first", each(&Change::lower),
              no_interval);
   fields.add("upper", axes, "1 or token", "upper end of that interval", each(&Change::upper), no_interval);
-  fields.flags("verdict", axes, "whether the difference is beyond its interval", each(&Change::verdict),
+  fields.flags("verdict", axes, "whether the interval of the difference excludes 0", each(&Change::verdict),
                {"within", "beyond", "no interval", "undefined"});
   std::vector<std::uint8_t> changed;
   std::vector<std::int64_t> rank(static_cast<std::size_t>(rows));
   std::int64_t place = 0;
   for (const Index row : order()) rank[static_cast<std::size_t>(row)] = place++;
   for (Index row = 0; row < rows; ++row) changed.push_back(beyond(row) ? 1 : 0);
-  fields.flags("changed", heads, "whether a difference is beyond its interval", changed, {"no", "yes"});
+  fields.flags("changed", heads, "whether a measure of the head changed", changed, {"no", "yes"});
   fields.add("rank", heads, "1", "place among the heads, counted from 0; heads that changed come first", rank);
   fields.add("profile_offset", heads, "token", "offset at which the profile changed most, in standard errors",
              profile_offset, "not tested");

@@ -29,7 +29,7 @@ struct ComparisonOptions {
 /// pairs. The measure `profile` is (1) at the offset where the profile changed most. The measures
 /// `weight_at_first` and `weight_at_second` are (1) at the offset that the first result found, and at the
 /// offset that the second result found. The measure `offset` counts as changed if the two offsets differ and
-/// the change of one of these weights is beyond its interval.
+/// the interval of the change of one of these weights excludes 0.
 ///
 /// Predicted offsets and the parts of the account have intervals in both results. They count as changed if
 /// (3) holds after the intervals are widened by (4), which makes all m intervals hold together if estimates

@@ -159,7 +159,8 @@ std::vector<FigureKind> account_figures() {
        .caption =
            "What each head's attention is made of. Width: parts of the bits by which a query's attention "
            "differs from uniform attention. Sink: the choice between special keys and text, and among special keys; "
-           "position: where query and key stand; word: what draws attention, whoever asks; match: what a query finds "
+           "position: where query and key stand; word: words that draw attention from every query; match: what a query "
+           "finds "
            "in its keys. Height: the square root of the bits, relative to the head with most.",
        .drawing = draw_attention_bits}};
 }

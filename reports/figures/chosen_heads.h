@@ -33,7 +33,7 @@ std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view fiel
 Figure drawn_heads(FigurePanels& panels, const std::vector<ChosenHead>& heads, const FieldHeads& all,
                    const FigureOptions& options);
 
-/// Gives a panel axes with a cell for every head: heads across, layers down.
+/// Sets the axes of a panel that has one cell for every head: heads run across, layers run down.
 /// @param points  size of the letters in points; 0: as along other axes
 void add_head_axes(Panel& panel, const FieldHeads& heads, double points = 0);
 

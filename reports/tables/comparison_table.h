@@ -9,7 +9,7 @@
 namespace headwave {
 
 /// Table of the result of comparison(), one row per head, changed heads first. A cell is "first -> second",
-/// with a star if the change is beyond its interval, or a single text if both results give the same.
+/// with a star if the interval of the change excludes 0, or a single text if both results give the same.
 /// @param all   true: every head; false: only heads that changed
 /// @param wide  true: every measure and word; false: what fits a terminal, which is offset, weight at the
 ///              first result's offset, bits, and the names of measures that changed beyond their intervals

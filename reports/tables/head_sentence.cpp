@@ -199,8 +199,8 @@ class Sentences {
     if (part == sink_part) return {sink_, "at " + sink_};
     if (part == word_part) {
       const std::string names = words_text(head, 2), more = words_text(head, 6);
-      return names.empty() ? Clause{"certain words", "at certain words, whoever asks"}
-                           : Clause{"words: " + names, "at words such as " + more + ", whoever asks"};
+      return names.empty() ? Clause{"certain words", "at certain words, whatever the query is"}
+                           : Clause{"words: " + names, "at words such as " + more + ", whatever the query is"};
     }
     if (part == position_part) {
       const std::string places = places_text(head);

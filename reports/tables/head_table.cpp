@@ -419,24 +419,32 @@ std::string head_answer(const Result& result, const std::vector<TableColumn>& co
   };
   if (columns.size() > 1) text += (text.empty() ? "" : "\n") + terminal_table(columns) + "\n";
   if (has("looks at") && has("bits"))
-    add("looks at: the largest part of its attention, and another of a fifth of the bits; words draw attention whoever "
-        "asks, pairs are query > key; bits: how far the attention of a query is from uniform attention; why: parts in "
-        "per cent of the bits, the largest three of 10 or more; where one is negative others exceed 100 (sink: special "
-        "keys; position: where query and key stand; word: what draws attention whoever asks; match: what the query "
-        "finds); follows: contents of the strongest key and another are swapped, the share of attention on the two "
-        "that goes with the content (1: content, 0: place); but: an experiment contradicts the parts, the head's "
-        "sentence says which");
+    for (const char* note :
+         {"looks at: the largest part of the head's attention, and any other part of a fifth of the bits or more; "
+          "pairs of "
+          "words are query > key",
+          "bits: how far a query's attention is from uniform attention",
+          "why: the largest three parts of 10 % of the bits or more; if a part is negative, others can exceed 100 % "
+          "(sink: "
+          "special keys; position: where query and key stand; word: words that draw attention from every query; match: "
+          "what the query finds)",
+          "follows: the contents of the strongest key and another key are swapped; the share of the attention on both "
+          "that goes with the content (0: it stays with the place, 1: it goes with the content)",
+          "but: an experiment contradicts the parts; the head's sentence says which"})
+      add(note);
   if (has("measured offset"))
     add("measured offset, x chance, weight: over all pairs, special tokens and the first included; undefined where the "
         "weight does not stand out from chance, or a head looks at itself");
   if (has("kind") || has("cluster"))
-    add("kind: what the literature calls such a head, with the score that decides it, and that score if all keys had "
-        "the same weight (docs/glossary.md says which); cluster: heads with similar profiles; share: of the head's "
-        "documents in that cluster");
+    add("kind: what the literature calls such a head, the score that decides it, and that score if all keys had equal "
+        "weight (docs/glossary.md says which); cluster: heads with similar profiles; share: of the head's documents "
+        "that "
+        "are in that cluster");
   if (has("loss change") || has("state change"))
     add("loss change: how much the loss of the next token rises without the head, in nats; state change: how far the "
-        "final state moves; the head's output is replaced by its mean over other documents; *: more than by chance, "
-        "and more than by a random change as large (5 % of such heads are false)");
+        "final state moves without it; without a head means that its output is replaced by its mean over other "
+        "documents; "
+        "*: more than by chance, and more than by a random change of equal size (5 % of the starred heads are false)");
   if (has("writes"))
     add("writes: whether the head raises the logits of the words that it attends to (copies), or lowers them, then the "
         "words whose logits its mean output raises most");

@@ -214,7 +214,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   write_npy(folder / "b.npy", whole_shape, values);
   StoredStatesOptions other;
   other.heads = 4;
-  refuse(folder / "b.npy", other, "finished attention has 3 heads, but head_count");
+  refuse(folder / "b.npy", other, "the stored attention weights have 3 heads, but head_count is");
   const auto with_model = [&](const char* name, const StoredStatesOptions& options, const std::string& problem) {
     CHECK_THROWS_WITH(stored_states(folder / "b.npy", open_model(family(name)), options), ContainsSubstring(problem));
   };
@@ -222,7 +222,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   with_model("t5", {}, "is an encoder-decoder: whether this attention is");
   other = {};
   other.apply_norm = true;
-  with_model("gpt2", other, "finished attention has no states to normalise");
+  with_model("gpt2", other, "stored attention weights have no states to normalise");
   refuse(folder / "b.npy", other, "applying the model's norm needs a model");
   std::filesystem::resize_file(folder / "b.npy", std::filesystem::file_size(folder / "b.npy") - 4);
   refuse(folder / "b.npy", {}, "b.npy");

@@ -159,7 +159,7 @@ TEST_CASE("head sentences: words that draw, and pairs that match, have names") {
   excess[7] = 0.001;  // too little to be said
   const std::vector<HeadSentence> heads = head_sentences(result);
   CHECK(heads[2].looks == "words: curse, bill");
-  CHECK_THAT(heads[2].text, ContainsSubstring("looks at words such as curse, bill, whoever asks: 2.00 bits"));
+  CHECK_THAT(heads[2].text, ContainsSubstring("looks at words such as curse, bill, whatever the query is: 2.00 bits"));
   CHECK(heads[3].looks == "pairs: du > fu; certain words");
   std::get<std::vector<std::string>>(field_of(result, "attention_words/word").values)[5] = ".";
   CHECK(head_sentences(result)[2].looks == "words: curse, \".\"");

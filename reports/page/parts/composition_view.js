@@ -6,7 +6,7 @@ import { numberText } from "./format.js";
 const partMeanings = {
   sink: "which special key, or text at all",
   position: "where query and key stand",
-  word: "what draws attention, whoever asks",
+  word: "words that draw attention from every query",
   match: "what this query finds in these keys",
 };
 const explainedPart = { "the word itself": "word" }; // all other hypotheses are about match
