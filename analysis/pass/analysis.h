@@ -192,6 +192,7 @@ struct AnalysisKind {
   bool chain = false;                           ///< runs only where the wave chain can be followed, see Site::no_chain
   bool of_sums = false;       ///< also runs on stored profiles, which contain only sums over documents
   bool one_sequence = false;  ///< does not run in cross-attention
+  bool all_weights = false;   ///< has no result if weights are read layer by layer
   bool always = false;        ///< runs in every job, whichever analyses are chosen
   bool by_default = false;    ///< runs if no analyses are chosen; others must be chosen, or read by a chosen one
   /// Called only if applies() is true. @returns null if the analysis has nothing to do at this site

@@ -295,6 +295,7 @@ std::unique_ptr<Analysis> make_head_effect(const AnalysisInput& input) {
 extern const AnalysisKind head_effect_analysis{.name = "head_effect",
                                                .asks = "Does the head matter: what changes without it?",
                                                .one_sequence = true,
+                                               .all_weights = true,
                                                .make = make_head_effect};
 
 }  // namespace headwave

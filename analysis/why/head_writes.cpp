@@ -266,6 +266,7 @@ extern const AnalysisKind head_writes_analysis{
     .name = "head_writes",
     .asks = "What does the head write: which words does it make likelier, and does it copy?",
     .one_sequence = true,
+    .all_weights = true,
     .make = make_head_writes};
 
 }  // namespace headwave

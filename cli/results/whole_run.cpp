@@ -115,6 +115,7 @@ void add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
 void within_memory(WholeRunOptions& options, const std::function<void(const JobInput&)>& work) {
   if (options.max_memory.empty()) return work(checked_input(options));
   const std::int64_t limit = bytes_of(options.max_memory);
+  const bool needs_weights = std::ranges::count(chosen_analyses(options.job), true, &AnalysisKind::all_weights) > 0;
   while (true) {
     const MemoryWatch watch(limit);
     bool can_read_layers = false, has_room = false;
@@ -122,7 +123,7 @@ void within_memory(WholeRunOptions& options, const std::function<void(const JobI
       const Stoppable stoppable(&watch.is_exceeded());
       const JobInput input = checked_input(options);
       can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty() &&
-                        !options.input.model.empty() && !input.model.by_layer();
+                        !needs_weights && !options.input.model.empty() && !input.model.by_layer();
       has_room = resident_bytes() <= limit;
       if (!has_room) throw Stopped();
       return work(input);

@@ -520,6 +520,6 @@ TEST_CASE("head types refuse weights that are no numbers") {
     for (const Index place : {0, 6, 15}) {
       Matrix32 a = Matrix32::Zero(4, 4);
       a.data()[place] = bad;
-      CHECK_THROWS_AS(types_of({a}, document_of_ids({1, 2, 3, 4})), NumericError);
+      CHECK_THROWS_WITH(types_of({a}, document_of_ids({1, 2, 3, 4})), ContainsSubstring("is not finite"));
     }
 }

@@ -119,7 +119,10 @@ TEST_CASE("the same documents have not changed, nor what rounding changes, nor w
 
 TEST_CASE("a level, draws or blocks out of range are refused") {
   const std::vector<Matrix> two(2, Matrix::Ones(2, 3));
-  CHECK_THROWS_AS(mean_change(two, two, false, {.level = 1.5}), NumericError);
-  CHECK_THROWS_AS(mean_change(two, two, false, {.draws = 0}), NumericError);
-  CHECK_THROWS_AS(mean_change(two, two, false, {.block = -1}), NumericError);
+  CHECK_THROWS_WITH(mean_change(two, two, false, {.level = 1.5}),
+                    ContainsSubstring("mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found"));
+  CHECK_THROWS_WITH(mean_change(two, two, false, {.draws = 0}),
+                    ContainsSubstring("mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found"));
+  CHECK_THROWS_WITH(mean_change(two, two, false, {.block = -1}),
+                    ContainsSubstring("mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found"));
 }

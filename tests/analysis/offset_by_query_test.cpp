@@ -171,7 +171,8 @@ TEST_CASE("where no query has a far key the share is undefined, and weights that
   CHECK(std::isnan(band_numbers(within, "share_beyond")[0]));
   for (const double share : band_numbers(within, "band_share")) CHECK(std::isnan(share));
   const Matrix32 broken = Matrix32::Constant(4, 4, std::nanf(""));
-  CHECK_THROWS_AS(bands_of({shown_weights({broken}, document_of(4))}), NumericError);
+  CHECK_THROWS_WITH(bands_of({shown_weights({broken}, document_of(4))}),
+                    ContainsSubstring("offset_by_query: an attention weight is not finite"));
 }
 
 TEST_CASE("bands that no document reaches have no share: the other sequence of an encoder-decoder may be longer") {

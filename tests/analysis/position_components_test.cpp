@@ -152,5 +152,6 @@ TEST_CASE("position components describe themselves") {
 TEST_CASE("position components refuse what is not finite") {
   Matrix positions = random_matrix(7, 4, 9);
   positions(3, 2) = std::numeric_limits<double>::infinity();
-  CHECK_THROWS_AS(position_components(positions), NumericError);
+  CHECK_THROWS_WITH(position_components(positions),
+                    ContainsSubstring("position_components: an entry of the position table is not finite"));
 }

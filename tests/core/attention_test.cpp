@@ -150,19 +150,26 @@ TEST_CASE("float agrees with double to float's rounding") {
 TEST_CASE("attend refuses what does not fit") {
   const Matrix q = random_matrix(4, 6, 1), k = random_matrix(5, 6, 2), v = random_matrix(5, 4, 3),
                short_v = random_matrix(4, 4, 3);
-  CHECK_THROWS_AS(attend<double>({q, k, v, 4, 4, 1}, {}, {}, {}), ShapeError);
-  CHECK_THROWS_AS(attend<double>({q, k, v, 3, 2, 1}, {}, {}, {}), ShapeError);
-  CHECK_THROWS_AS(attend<double>({q, k, short_v, 2, 2, 1}, {}, {}, {}), ShapeError);
-  CHECK_THROWS_AS(attend<double>({q, k, v, 2, 2, 1}, {false, q}, {}, {}), ShapeError);
-  CHECK_THROWS_AS(multi_head_attention(q, k, {q, q, q, q, {}, {}, {}, {}, 1}), ShapeError);
+  CHECK_THROWS_WITH(attend<double>({q, k, v, 4, 4, 1}, {}, {}, {}),
+                    ContainsSubstring("attend: the head widths differ: queries of width 6 for 4 heads, keys of"));
+  CHECK_THROWS_WITH(attend<double>({q, k, v, 3, 2, 1}, {}, {}, {}),
+                    ContainsSubstring("attend: 3 query heads cannot share 2 key heads evenly"));
+  CHECK_THROWS_WITH(attend<double>({q, k, short_v, 2, 2, 1}, {}, {}, {}),
+                    ContainsSubstring("attend: values are (4, 4), expected 5 rows and a width that 2 heads divide"));
+  CHECK_THROWS_WITH(attend<double>({q, k, v, 2, 2, 1}, {false, q}, {}, {}),
+                    ContainsSubstring("attend: the additive mask is (4, 6), expected (4, 5)"));
+  CHECK_THROWS_WITH(multi_head_attention(q, k, {q, q, q, q, {}, {}, {}, {}, 1}),
+                    ContainsSubstring("multi_head_attention: query weights have 4 rows, the states have width 6"));
   CHECK_THROWS_WITH(multi_head_attention(q, q, {q, q, q, q, {}, {}, {}, {}, 4}),
                     ContainsSubstring("4 heads do not divide the query width 6"));
   const Matrix square = random_matrix(6, 6, 4);
   const Vector short_bias = Vector::Zero(5);
   CHECK_THROWS_WITH(multi_head_attention(q, k, {square, square, square, square, {}, short_bias, {}, {}, 2}),
                     ContainsSubstring("key bias has 5 entries, expected 6"));
-  CHECK_THROWS_AS(scaled_dot_product_attention(q, v, v), ShapeError);
-  CHECK_THROWS_AS(scaled_dot_product_attention(q, k, short_v), ShapeError);
+  CHECK_THROWS_WITH(scaled_dot_product_attention(q, v, v),
+                    ContainsSubstring("attend: the head widths differ: queries of width 6 for 1 heads, keys of"));
+  CHECK_THROWS_WITH(scaled_dot_product_attention(q, k, short_v),
+                    ContainsSubstring("attend: values are (4, 4), expected 5 rows and a width that 1 heads divide"));
 }
 
 TEST_CASE("a sink takes part in the softmax and gives nothing, by hand") {

@@ -92,12 +92,16 @@ TEST_CASE("threads change no digit of the means over words") {
 
 TEST_CASE("means over words that cannot be taken are refused") {
   const SmallStack small(true, false, NormKind::layer);
-  CHECK_THROWS_AS(EmbeddingMeans(small.stack, length + 1), ShapeError);
-  CHECK_THROWS_AS(EmbeddingMeans(small.stack, 0), ShapeError);
+  CHECK_THROWS_WITH(EmbeddingMeans(small.stack, length + 1),
+                    ContainsSubstring("EmbeddingMeans: expected words and 1 to 5 positions, found 9 words and 6"));
+  CHECK_THROWS_WITH(EmbeddingMeans(small.stack, 0),
+                    ContainsSubstring("EmbeddingMeans: expected words and 1 to 5 positions, found 9 words and 0"));
   EmbeddingMeans means(small.stack, length);
-  CHECK_THROWS_AS(means.positions(2), ShapeError);
-  CHECK_THROWS_AS(means.word_covariance(-1), ShapeError);
+  CHECK_THROWS_WITH(means.positions(2), ContainsSubstring("there is no layer 2 among 2 layers (counted from 0)"));
+  CHECK_THROWS_WITH(means.word_covariance(-1),
+                    ContainsSubstring("there is no layer -1 among 2 layers (counted from 0)"));
   Stack without = small.stack;
   without.embedding.words = {};
-  CHECK_THROWS_AS(EmbeddingMeans(without, length), ShapeError);
+  CHECK_THROWS_WITH(EmbeddingMeans(without, length),
+                    ContainsSubstring("EmbeddingMeans: expected words and 1 to 5 positions, found 0 words and 5"));
 }

@@ -60,8 +60,10 @@ TEST_CASE("half a transform gives its real columns back, times their length") {
   }
   CHECK(real_columns(MatrixC(3, 0), 4).cols() == 0);
   CHECK_THROWS_WITH(real_columns(MatrixC::Zero(3, 1), 6), ContainsSubstring("found T = 6 and 3 frequencies"));
-  CHECK_THROWS_AS(real_columns(MatrixC::Zero(3, 1), 6), ShapeError);
-  CHECK_THROWS_AS(real_columns(MatrixC::Constant(3, 1, not_defined), 4), NumericError);
+  CHECK_THROWS_WITH(real_columns(MatrixC::Zero(3, 1), 6),
+                    ContainsSubstring("real_columns: expected T >= 1 and floor(T/2) + 1 frequencies, found T = 6"));
+  CHECK_THROWS_WITH(real_columns(MatrixC::Constant(3, 1, not_defined), 4),
+                    ContainsSubstring("real_columns: an entry is not finite"));
 }
 
 TEST_CASE("columns are transformed as each would be alone, however many there are") {
@@ -145,12 +147,14 @@ TEST_CASE("spectra of a view, of nothing, and of what cannot be transformed") {
   const Matrix part = x.middleCols(2, 3);
   CHECK(amplitude_spectrum(x.middleCols(2, 3)) == amplitude_spectrum(part));
   CHECK(amplitude_spectrum(Matrix(8, 0)).rows() == 5);
-  CHECK_THROWS_AS(amplitude_spectrum(Matrix(0, 4)), ShapeError);
+  CHECK_THROWS_WITH(amplitude_spectrum(Matrix(0, 4)),
+                    ContainsSubstring("a Fourier transform: expected at least 1 row and a length no smaller,"));
   Matrix broken = x;
   broken(3, 3) = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_AS(real_dft(Matrix(0, 4)), ShapeError);
-  CHECK_THROWS_AS(real_dft(broken), NumericError);
-  CHECK_THROWS_AS(amplitude_spectrum(broken), NumericError);
+  CHECK_THROWS_WITH(real_dft(Matrix(0, 4)),
+                    ContainsSubstring("a Fourier transform: expected at least 1 row and a length no smaller,"));
+  CHECK_THROWS_WITH(real_dft(broken), ContainsSubstring("a Fourier transform: an entry is not finite"));
+  CHECK_THROWS_WITH(amplitude_spectrum(broken), ContainsSubstring("a Fourier transform: an entry is not finite"));
   CHECK_THROWS_WITH(real_dft(broken), ContainsSubstring("not finite"));
 }
 

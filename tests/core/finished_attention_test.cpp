@@ -191,7 +191,8 @@ TEST_CASE("nobody is shown scores of finished attention, and rows of another sha
   FinishedAttention attention = finished(weights_of(5));
   Wants wants;
   std::array<Probe*, 1> probes{&wants};
-  CHECK_THROWS_AS(show_attention(attention, 0, {}, probes), ShapeError);
+  CHECK_THROWS_WITH(show_attention(attention, 0, {}, probes),
+                    ContainsSubstring("a.h5: 'attentions': holds attention weights, but an analysis needs scores,"));
   CHECK(wants.tiles.empty());
   Told told;
   probes = {&told};

@@ -46,7 +46,7 @@ TEST_CASE("every other row of a padded spectrum is the transform of the sequence
 
 TEST_CASE("sums over lags refuse numbers that are none") {
   const Matrix broken = Matrix::Constant(3, 2, std::nan(""));
-  CHECK_THROWS_AS(padded_spectrum(broken), NumericError);
+  CHECK_THROWS_WITH(padded_spectrum(broken), ContainsSubstring("a Fourier transform: an entry is not finite"));
 }
 
 TEST_CASE("random frames are orthonormal, differ by seed, and cannot have more columns than rows") {
@@ -55,5 +55,6 @@ TEST_CASE("random frames are orthonormal, differ by seed, and cannot have more c
   CHECK((frame.transpose() * frame - Matrix::Identity(4, 4)).norm() < 1e-14 * 16);
   CHECK((frame - random_frame(9, 4, other)).norm() > 0.1);
   CHECK(frame == random_frame(9, 4, again));
-  CHECK_THROWS_AS(random_frame(3, 4, one), ShapeError);
+  CHECK_THROWS_WITH(random_frame(3, 4, one),
+                    ContainsSubstring("random_frame: 4 orthonormal columns do not fit into 3 dimensions"));
 }

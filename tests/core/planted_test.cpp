@@ -132,6 +132,8 @@ TEST_CASE("planted models say what does not fit") {
   spec.heads.clear();
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("no heads to plant"));
   const PlantedModel planted = planted_model(planted_bank());
-  CHECK_THROWS_AS(planted_documents(planted, 1, 513, 1), ShapeError);
-  CHECK_THROWS_AS(planted_documents(planted, 1, 2, 1), ShapeError);
+  CHECK_THROWS_WITH(planted_documents(planted, 1, 513, 1),
+                    ContainsSubstring("planted_documents: expected 3 to 512 tokens per document, found 513"));
+  CHECK_THROWS_WITH(planted_documents(planted, 1, 2, 1),
+                    ContainsSubstring("planted_documents: expected 3 to 512 tokens per document, found 2"));
 }

@@ -218,7 +218,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   const auto with_model = [&](const char* name, const StoredStatesOptions& options, const std::string& problem) {
     CHECK_THROWS_WITH(stored_states(folder / "b.npy", open_model(family(name)), options), ContainsSubstring(problem));
   };
-  with_model("bert-mlm", {}, "has 3 heads, but the model has 4; is it from this model?");
+  with_model("bert-mlm", {}, "have 3 heads, but the model has 4; are they from this model?");
   with_model("t5", {}, "is an encoder-decoder: whether this attention is");
   other = {};
   other.apply_norm = true;

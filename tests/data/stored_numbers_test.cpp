@@ -16,7 +16,7 @@ TEST_CASE("stored numbers: bytes that do not divide into numbers are refused") {
   };
   CHECK(floats_of(NumberType::f16).size() == 3);
   for (const NumberType type : {NumberType::f32, NumberType::f64, NumberType::i32, NumberType::u64}) {
-    CHECK_THROWS_AS(floats_of(type), ShapeError);
+    CHECK_THROWS_WITH(floats_of(type), ContainsSubstring("found 6 bytes for"));
   }
   CHECK_THROWS_WITH(floats_of(NumberType::f32),
                     ContainsSubstring("found 6 bytes for 1 numbers of float32, expected 4"));

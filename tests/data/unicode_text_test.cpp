@@ -32,10 +32,12 @@ TEST_CASE("a text beyond 1 GiB is refused before it is read") {
   write_text(file, "");
   std::filesystem::resize_file(file, (std::uintmax_t{1} << 30U) + 1);  // a hole: no bytes on the disk
   const MappedFile text(file);
-  CHECK_THROWS_AS(valid_utf8(text.text()), ShapeError);
+  CHECK_THROWS_WITH(valid_utf8(text.text()),
+                    ContainsSubstring("a text of 1073741825 bytes is too long, expected at most 1073741824: split"));
   CHECK_THROWS_WITH(valid_utf8(text.text()), ContainsSubstring("a text of 1073741825 bytes"));
   write_text(folder / "vocab.txt", "[UNK]\na\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n");
   const auto tokenizer = open_tokenizer(folder.path());
   CHECK(tokenizer->encode("a").size() == 1);
-  CHECK_THROWS_AS(tokenizer->encode(text.text()), ShapeError);
+  CHECK_THROWS_WITH(tokenizer->encode(text.text()),
+                    ContainsSubstring("a text of 1073741825 bytes is too long, expected at most 1073741824: split"));
 }

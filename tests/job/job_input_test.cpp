@@ -40,19 +40,27 @@ TEST_CASE("random tokens are drawn from the model's words, without those its tok
 
 TEST_CASE("random tokens are refused where there are none, more than positions, or the model reads pairs") {
   const auto bert = repository_file("tests/golden/models/bert");
-  CHECK_THROWS_AS(random_input(bert, {.documents = 0}, false), ShapeError);
-  CHECK_THROWS_AS(random_input(bert, {.period = 0}, false), ShapeError);
-  CHECK_THROWS_AS(random_input(bert, {.repeats = 0}, false), ShapeError);
+  CHECK_THROWS_WITH(random_input(bert, {.documents = 0}, false),
+                    ContainsSubstring("repeated_tokens: expected at least 1 document, 1 token, 1 repeat and 1 id"));
+  CHECK_THROWS_WITH(random_input(bert, {.period = 0}, false),
+                    ContainsSubstring("repeated_tokens: expected at least 1 document, 1 token, 1 repeat and 1 id"));
+  CHECK_THROWS_WITH(random_input(bert, {.repeats = 0}, false),
+                    ContainsSubstring("repeated_tokens: expected at least 1 document, 1 token, 1 repeat and 1 id"));
   CHECK(random_input(bert, {.period = 13}, false).source->length(0) == 39);
-  CHECK_THROWS_AS(random_input(bert, {.period = 14}, false), ShapeError);
+  CHECK_THROWS_WITH(random_input(bert, {.period = 14}, false),
+                    ContainsSubstring("14 random tokens 3 times make documents of 42 tokens, but the model has 40"));
   CHECK_THROWS_WITH(
       random_input(bert, {.period = 14}, false),
       ContainsSubstring("documents of 42 tokens, but the model has 40 positions; give random_tokens=13 or fewer"));
-  CHECK_THROWS_AS(random_input(family("bart"), {}, false), ShapeError);
+  CHECK_THROWS_WITH(random_input(family("bart"), {}, false),
+                    ContainsSubstring("random tokens: the model is an encoder-decoder (bart), which reads a text"));
   CHECK_THROWS_WITH(random_input(family("bart"), {}, false), ContainsSubstring("is an encoder-decoder (bart)"));
   CHECK_THROWS_AS(random_input(std::filesystem::path("/nowhere"), {}, false), IoError);
   const TemporaryFolder folder;
-  CHECK_THROWS_AS(random_input(bert_with_words(folder, 5), {}, false), ShapeError);  // nothing but special tokens
+  CHECK_THROWS_WITH(
+      random_input(bert_with_words(folder, 5), {}, false),
+      ContainsSubstring(
+          "repeated_tokens: expected at least 1 document, 1 token, 1 repeat and 1 id"));  // nothing but special tokens
   std::ofstream(folder / "model" / "vocab.txt") << "\xff\n";
   CHECK_THROWS_AS(random_input(folder / "model", {}, false), FormatError);
 }
@@ -61,7 +69,8 @@ TEST_CASE("a text is refused where the model, its tokenizer or the length does n
   const TemporaryFolder folder;
   std::ofstream(folder / "text.txt") << "w5 w6 w7";
   const auto text = folder / "text.txt";
-  CHECK_THROWS_AS(text_input(family("bart"), text), ShapeError);
+  CHECK_THROWS_WITH(text_input(family("bart"), text),
+                    ContainsSubstring("the model is an encoder-decoder (bart), which reads a text and writes"));
   CHECK_THROWS_WITH(text_input(family("bart"), text),
                     ContainsSubstring("give target=FILE") && ContainsSubstring("ids=FILE"));
   CHECK_THROWS_AS(text_input(folder / "none", text), IoError);
@@ -71,7 +80,8 @@ TEST_CASE("a text is refused where the model, its tokenizer or the length does n
   CHECK_THROWS_WITH(text_input(model, text), ContainsSubstring("the tokenizer has 91 tokens, but the model has 90"));
   PackingOptions packing;
   packing.length = 41;
-  CHECK_THROWS_AS(text_input(repository_file("tests/golden/models/bert"), text, packing), ShapeError);
+  CHECK_THROWS_WITH(text_input(repository_file("tests/golden/models/bert"), text, packing),
+                    ContainsSubstring("documents of 41 tokens are requested, but the model has 40 positions"));
 }
 
 TEST_CASE("ids are refused where they are pairs for a model of one sequence, or the other way round") {
@@ -79,9 +89,11 @@ TEST_CASE("ids are refused where they are pairs for a model of one sequence, or 
   std::ofstream(folder / "pairs.json") << R"([{"source": [5, 6], "target": [2, 8]}])";
   std::ofstream(folder / "ids.json") << "[[5, 6, 7]]";
   CHECK(ids_input(family("bart"), folder / "pairs.json").source->count() == 1);
-  CHECK_THROWS_AS(ids_input(family("gpt2"), folder / "pairs.json"), ShapeError);
+  CHECK_THROWS_WITH(ids_input(family("gpt2"), folder / "pairs.json"),
+                    ContainsSubstring("found pairs of source and target, but a gpt2 reads one sequence"));
   CHECK_THROWS_WITH(ids_input(family("gpt2"), folder / "pairs.json"), ContainsSubstring("a gpt2 reads one sequence"));
-  CHECK_THROWS_AS(ids_input(family("bart"), folder / "ids.json"), ShapeError);
+  CHECK_THROWS_WITH(ids_input(family("bart"), folder / "ids.json"),
+                    ContainsSubstring("the model is an encoder-decoder (bart), which reads a text and writes"));
   CHECK_THROWS_WITH(ids_input(family("bart"), folder / "ids.json"), ContainsSubstring("is an encoder-decoder"));
   CHECK_THROWS_AS(ids_input(folder / "none", folder / "ids.json"), IoError);
   CHECK_THROWS_AS(ids_input(family("gpt2"), folder / "none.json"), IoError);
