@@ -132,7 +132,7 @@ expect 0 "--only head_account: gave no result: needs queries and keys" run $fini
 # shellcheck disable=SC2086
 expect 2 "does not apply to --states" -q run $finished --model "$others" --intervene words-only --out "$work/r"
 # shellcheck disable=SC2086
-expect 1 "has 4 heads, but head_count" -q run $finished --head-count 3 --out "$work/r"
+expect 1 "have 4 heads, but head_count is 3" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "are these scores before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
