@@ -314,7 +314,7 @@ class Sentences {
           "content{}",
           at("follow", head), but.by_swaps ? ", against what its parts say" : "");
     if (std::isfinite(at("kept", head)))
-      text += fmt::format("; when another token asks from there, its strongest key keeps {:.2f} of its weight",
+      text += fmt::format("; with another token in the query, its strongest key keeps {:.2f} of its weight",
                           at("kept", head));
     if (one.part[position_part] >= said_share * one.bits && std::isfinite(moved(head)))
       text += fmt::format("; its keys moved by four tokens, {:.2f} of its offset profile follows{}", moved(head),

@@ -35,10 +35,10 @@ struct HeadSentence {
 /// head's attention is made of (attention_bits/...), and what experiments on the head show:
 ///
 ///     L1H8 looks 1 ahead: 5.63 bits beyond uniform attention (position 82, sink 13 %); when its strongest
-///     key and another swap contents, 0.00 of the attention on the two goes with the content; when another
-///     token asks from there, its strongest key keeps 0.85 of its weight; its keys moved by four tokens, 0.91
-///     of its offset profile follows; without positions in its keys the largest weight goes from 0.68 to 0.01
-///     (random directions: 0.64)
+///     key and another swap contents, 0.00 of the attention on the two goes with the content; with
+///     another token in the query, its strongest key keeps 0.85 of its weight; its keys moved by four tokens,
+///     0.91 of its offset profile follows; without positions in its keys the largest weight goes from 0.68 to
+///     0.01 (random directions: 0.64)
 ///
 /// If the result contains head_writes/..., the sentence continues "; it raises the logits of the words that
 /// it attends to (copying +0.83 standard deviations) and raises most, on average over queries, the logits of

@@ -101,8 +101,8 @@ TEST_CASE("head sentences: what each head looks at, why, and what its experiment
   CHECK(heads[0].follows == "0.02");
   CHECK(heads[0].text ==
         "L0H0 looks 1 back, 3 back (-5 to -2): 5.00 bits beyond uniform attention (position 88, sink 10 %); when its "
-        "strongest key and another swap contents, 0.02 of the attention on the two goes with the content; when another "
-        "token asks from there, its strongest key keeps 0.98 of its weight");
+        "strongest key and another swap contents, 0.02 of the attention on the two goes with the content; with "
+        "another token in the query, its strongest key keeps 0.98 of its weight");
   CHECK(heads[1].looks == "first token; the same word");
   CHECK_THAT(heads[1].text, ContainsSubstring("looks at first token and at its own word, here and wherever else it "
                                               "stands: 4.00 bits"));

@@ -15,7 +15,7 @@ export function evidenceRows(page, place) {
     add(`The contents of its strongest key and of another key were swapped (${swaps} times)`, null, follow,
       `${percentText(follow)} of the attention went with the content, the rest stayed with the place`);
   if (kept !== null)
-    add("A token of another document asked from the same place", 1, kept,
+    add("The content of another document's token was put into the query", 1, kept,
       `its strongest key kept ${percentText(kept)} of its weight`);
   const [strength, part] = [value("strength"), value("by_position")];
   const [dealt, shuffled] = [value("head_account/position_strength:"), value("head_account/null_strength:")];
