@@ -410,10 +410,10 @@ std::vector<Field> describe(const AccountedDocuments& accounted, const BitsNumbe
               "share of a strongest key's attention that follows its content when it is swapped with another key's; 0: "
               "it stays with the place",
               one(bits.follow), no_trial);
-  add_numbers(fields, "kept", heads, "1",
-              "share of a strongest key's attention that remains when a token of another document asks from the same "
-              "place",
-              one(bits.kept), no_trial);
+  add_numbers(
+      fields, "kept", heads, "1",
+      "share of a strongest key's attention that remains when the query gets the content of another document's token",
+      one(bits.kept), no_trial);
   fields.add("trials", heads, "1", "number of swaps of the contents of two keys", bits.trials, no_query);
   const Axis rank{"place", "1", "places that position makes a head look at, the strongest first",
                   std::vector<std::int64_t>{1, 2, 3}};
