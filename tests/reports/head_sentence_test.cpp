@@ -246,7 +246,7 @@ TEST_CASE("head sentences: what moved keys show where position matters, and what
   const HeadSentence stays = head_sentences(result)[0];
   CHECK(stays.follows == "but 0.02");
   CHECK_THAT(stays.text, ContainsSubstring("0.30 of its offset profile follows, against what its parts say"));
-  CHECK_THAT(stays.text, ContainsSubstring("0.02 of the attention on the two goes with the content; when"));
+  CHECK_THAT(stays.text, ContainsSubstring("0.02 of the attention on the two goes with the content; with"));
 }
 
 TEST_CASE("head sentences: what the model does without a head, and what does not fit that") {
