@@ -34,7 +34,7 @@ void add_place_options(CLI::App& command, PlaceOptions& options) {
   row("--layers", options.layers, "0-N", "compute only these layers, such as 0-7; later ones are not read",
       CLI::Validator(wrong, "", "first layers"));
   row("--weights", options.weights, nullptr,
-      "load weights into memory, or layer by layer; auto: by their size; results are identical",
+      "load weights into memory, or layer by layer, without head_effect and head_writes; auto: by size",
       one_of({"auto", "memory", "layers"}))
       ->capture_default_str();
 }

@@ -49,7 +49,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Text | None = None, i
         heads, layer, dataset, axes, apply_norm, any_states: describe `states`, as the options --head-count, --layer and so on do
         layers: a range of first layers, such as "0-7"; only these layers are read and computed
         weights: "memory": keeps the model's weights in memory; "layers": reads each layer when it is needed, for a model larger than
-            memory; "auto": "layers" if all weights would take more than half of the free memory. Results are identical
+            memory; "auto": "layers" if all weights would take more than half of the free memory. Results
+            are identical, but "layers" gives none of head_effect and head_writes
         allow_unknown: accept a text even if 90 % or more of its tokens are unknown to the model
         progress: True: shows a line on standard error; or a function that is called with each line of progress
         options: options of the analyses (docs/commands.md, Analysis): only=["measured_offset"], everything=True, reach=64, seed=1, ...
